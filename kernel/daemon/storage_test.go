@@ -62,8 +62,8 @@ func TestFullDisk(t *testing.T) {
 	converged(t, in, e)
 }
 
-// A conversation's file that cannot be written is said to be so; it is made up
-// for when it can be.
+// A conversation's file that cannot be written is said to be so, to the clients and in the status. It is
+// written as soon as that is possible, without another message.
 func TestConversationFileThatCannotBeWritten(t *testing.T) {
 	in := newInstance(t, llmtest.Exchange{Reply: insertion("Hello"), Times: -1})
 	in.start(t)
@@ -72,20 +72,34 @@ func TestConversationFileThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := in.editor(t, rpctest.Config{Name: "no keeper"})
-	if got := ask(t, e, "q1", "one"); got.state != "answered" {
-		t.Errorf("the turn ended %+v", got)
+	for _, id := range []string{"one", "two"} {
+		if got := ask(t, e, id, id); got.state != "answered" {
+			t.Errorf("the turn ended %+v", got)
+		}
 	}
-	if notices := strings.Join(e.Notices(), "\n"); strings.Count(notices, "main.org") == 0 || !strings.Contains(notices, "nothing is lost") {
+	if notices := strings.Join(e.Notices(), "\n"); strings.Count(notices, "nothing is lost") != 1 || !strings.Contains(notices, "main.org") {
 		t.Errorf("people are told %q", notices)
+	}
+	faults := func() string {
+		var status protocol.StatusResult
+		if err := e.Call(within(t), protocol.MethodStatus, protocol.Empty{}, &status); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(status.Faults, "\n")
+	}
+	if !strings.Contains(faults(), "main.org") {
+		t.Errorf("the status says %q", faults())
 	}
 	if err := os.RemoveAll(file); err != nil {
 		t.Fatal(err)
 	}
-	ask(t, e, "q2", "two")
-	idle(t, e)
 	until(t, "the file", func() bool {
 		return bare(in.conversation(t, "main")) == "* one\n** Hello\n* two\n** Hello\n"
 	})
+	see(t, e, "the notice", func() bool { return strings.Contains(strings.Join(e.Notices(), "\n"), "is written again") })
+	if faults() != "" {
+		t.Errorf("the status says %q", faults())
+	}
 }
 
 // A home that cannot be written is an error that names it. Somebody who is not

@@ -7,10 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
+
+	"org-agent/kernel/journal"
 )
 
 // home checks the person's directory.
-func home(_ context.Context, c Config) []Finding {
+func home(ctx context.Context, c Config) []Finding {
 	const advice = "give another directory with --home or ORG_AGENT_HOME, or move away what is there"
 	make := func(context.Context) error { return c.Paths.EnsureHome() }
 	info, err := os.Stat(c.Paths.Home)
@@ -45,6 +48,7 @@ func home(_ context.Context, c Config) []Finding {
 		found = append(found, fail("make it readable and writable for you: chmod u+rwx", "the home %s cannot be written: %v", c.Paths.Home, err).
 			by("make it yours to read and write", closing(c.Paths.Home, info.Mode().Perm()|0o700)))
 	}
+	found = append(found, conversations(ctx, c)...)
 	if len(found) == 0 {
 		found = append(found, ok("%s", c.Paths.Home))
 	}
@@ -126,11 +130,60 @@ func run(_ context.Context, c Config) []Finding {
 	return []Finding{ok("%s", filepath.Clean(c.Paths.Run))}
 }
 
-// disk checks the free space.
+// conversations looks for files of conversations that cannot be written, or that lack what was said.
+func conversations(ctx context.Context, c Config) []Finding {
+	var found []Finding
+	entries, _ := os.ReadDir(c.Paths.Sessions) // one that cannot be read is found elsewhere
+	for _, entry := range entries {
+		path := filepath.Join(c.Paths.Sessions, entry.Name())
+		info, err := os.Stat(path)
+		switch {
+		case filepath.Ext(path) != ".org" || err != nil:
+		case !info.Mode().IsRegular():
+			found = append(found, fail("move it away", "the conversation %s is not a regular file", path))
+		case info.Mode().Perm()&0o200 == 0:
+			found = append(found, fail("until then what is said there is only in the journal", "the conversation %s is read-only", path).
+				by("make it writable for you", closing(path, info.Mode().Perm()|0o600)))
+		}
+	}
+	j, err := journal.OpenToRead(ctx, c.Paths.Journal)
+	if err != nil {
+		return found // the check of the journal reports it
+	}
+	defer j.Close()
+	const written = time.Minute // a keeper may be about to write
+	names, _ := j.Turns.UnsavedSessions(ctx, time.Now().Add(-written))
+	for _, name := range names {
+		found = append(found, warn("nothing is lost: the journal has it, and the file gets it when somebody looks at the conversation and the file can be written",
+			"the file of the conversation %s lacks what was said last", name))
+	}
+	return found[:min(findingLimit, len(found))]
+}
+
+// trial writes a small file in a directory, as far as the disk, and removes it.
+func trial(directory string) error {
+	file, err := os.CreateTemp(directory, ".doctor.*.new~")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(make([]byte, 64<<10))
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close(), os.Remove(file.Name()))
+}
+
+// disk checks the free space, and whether a file can be written: a disk may also have no room for another
+// file, a limit for each user, or have become read-only.
 func disk(_ context.Context, c Config) []Finding {
 	const low, least = 500 << 20, 50 << 20
 	var found []Finding
 	seen := map[uint64]bool{}
+	for _, directory := range []string{c.Paths.State, c.Paths.Home, c.Paths.Sessions} {
+		if err := trial(directory); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			found = append(found, fail("make room there, or make it writable: until then what is said is not stored", "nothing can be written in %s: %v", directory, err))
+		}
+	}
 	for _, path := range []string{c.Paths.State, c.Paths.Home} {
 		for path != "/" {
 			if _, err := os.Stat(path); err == nil {

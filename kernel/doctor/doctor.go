@@ -1,6 +1,7 @@
 // Package doctor finds faults of an instance and repairs those that it can. It works with a kernel
 // and without one, beside a kernel that hangs, and in a broken home. Looking for faults changes
-// nothing and takes a limited time. It spends no tokens, with one exception: it asks a server of
+// nothing, except that a small file is written and removed again to see whether that is possible, and takes a
+// limited time. It spends no tokens, with one exception: it asks a server of
 // embeddings for the vector of one word.
 package doctor
 

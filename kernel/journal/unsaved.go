@@ -1,6 +1,9 @@
 package journal
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 const (
 	unsavedTurnsQuery = turnQuery + "WHERE t.saved = 0 AND t.session = ? AND t.state <> 'queued' ORDER BY t.seq"
@@ -18,4 +21,14 @@ func (s *TurnStore) Unsaved(ctx context.Context, session string) ([]Turn, []Act,
 	}
 	acts, err := collect(ctx, s.readers, scanAct, unsavedActsQuery, session)
 	return turns, acts, s.failure(ctx, "read what is not in the file", err)
+}
+
+// unsavedSessionsQuery lists the sessions of turns that have ended.
+const unsavedSessionsQuery = `SELECT t.session FROM turn t WHERE t.saved = 0 AND t.finished BETWEEN 1 AND ?1 UNION
+	SELECT a.session FROM act a JOIN turn t ON t.id = a.turn WHERE a.saved = 0 AND a.kind <> 'action' AND t.finished BETWEEN 1 AND ?1 ORDER BY 1`
+
+// UnsavedSessions returns the sessions whose file lacks a part of a turn that ended before that time.
+func (s *TurnStore) UnsavedSessions(ctx context.Context, before time.Time) ([]string, error) {
+	names, err := collect(ctx, s.readers, textColumn, unsavedSessionsQuery, before.UnixMicro())
+	return names, s.failure(ctx, "read what is not in the files", err)
 }

@@ -2,7 +2,9 @@ package journal_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
@@ -40,12 +42,28 @@ func TestUnsaved(t *testing.T) {
 		}
 	}
 	unsaved(1, 1)
+	lacking := func(before time.Time, want string) {
+		t.Helper()
+		names, err := j.Turns.UnsavedSessions(ctx, before)
+		if got := strings.Join(names, " "); err != nil || got != want {
+			t.Errorf("files lack something in %q, %v; want %q", got, err, want)
+		}
+	}
+	soon := time.Now().Add(time.Hour)
+	lacking(soon, "") // the turn runs
+	if _, err := j.Turns.SetTurn(ctx, journal.TurnChange{ID: "t-q1", State: protocol.TurnAnswered}); err != nil {
+		t.Fatal(err)
+	}
+	lacking(soon, "main")
+	lacking(time.Now().Add(-time.Hour), "")
 	if err := j.Turns.MarkQuestionSaved(ctx, "q1"); err != nil {
 		t.Fatal(err)
 	}
+	lacking(soon, "main")
 	if err := j.Acts.MarkSaved(ctx, "a1"); err != nil {
 		t.Fatal(err)
 	}
+	lacking(soon, "")
 	unsaved(0, 0)
 	if turns, acts, err := j.Turns.Unsaved(ctx, "other"); err != nil || len(turns)+len(acts) != 0 {
 		t.Errorf("another session has %d turns and %d acts, %v", len(turns), len(acts), err)

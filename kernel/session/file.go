@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,8 +24,9 @@ import (
 type conversationFile struct {
 	session *Session
 
-	mu          sync.Mutex // held while the file is changed or moved
-	writeFailed bool       // the last write failed, and clients were notified
+	mu     sync.Mutex // held while the file is changed or moved
+	failed string     // the error of the last write, "" if it succeeded
+	retry  bool       // a goroutine tries again
 }
 
 // path returns where the file is, "" if conversations are not kept in files.
@@ -33,26 +35,85 @@ func (f *conversationFile) path() string {
 }
 
 // write adds the turns and acts of the journal that the file never had, in the order of the turns,
-// and changes no other byte of it. An error is logged, and clients are notified of it once.
+// and changes no other byte of it. An error is logged and reported once, and a goroutine tries again until
+// the file can be written.
 func (f *conversationFile) write(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx)
-	if f.path() == "" {
+	if f.path() == "" || f.attempt(ctx) {
 		return
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.retry {
+		return
+	}
+	f.session.hold()
+	f.retry = f.session.sessions.start(func() {
+		defer f.session.release()
+		f.writeAgain(f.session.sessions.ctx)
+	})
+	if !f.retry {
+		f.session.release()
+	}
+}
+
+// attempt writes the file, and reports whether it could.
+func (f *conversationFile) attempt(ctx context.Context) bool {
+	ctx = context.WithoutCancel(ctx)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	err := f.add(ctx)
 	for tries := 0; tries < 3 && errors.Is(err, atomicfile.ErrChanged); tries++ {
 		err = f.add(ctx) // another program saved the file meanwhile: its text stays
 	}
+	f.tell(err)
+	return err == nil
+}
+
+// tell reports an error of the file, and that there is none any more, once each.
+func (f *conversationFile) tell(err error) {
+	said := ""
 	if err != nil {
-		f.session.logger().Error("conversation file not written", "err", err)
+		said = err.Error()
 	}
-	if err != nil && !f.writeFailed {
-		f.session.viewers.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn,
-			Text: fmt.Sprintf("%v; nothing is lost: the journal has the conversation, and the file gets it when it can be written", err)})
+	if said == f.failed {
+		return
 	}
-	f.writeFailed = err != nil
+	report, subject := f.session.sessions.config.Report, "the conversation "+f.session.name()
+	if f.failed = said; err == nil {
+		f.session.logger().Info("conversation file written again")
+		report(subject, nil)
+		f.session.viewers.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelInfo, Text: "the file of this conversation is written again"})
+		return
+	}
+	f.session.logger().Error("conversation file not written", "err", err)
+	report(subject, []string{fmt.Sprintf("%v; nothing is lost: the journal has the conversation, and the file gets it when it can be written", err)})
+}
+
+const retryFirst, retryMost = time.Second, 30 * time.Second // between attempts to write a file
+
+// writeAgain writes the file as soon as that is possible, or leaves that to a client that keeps it by then.
+func (f *conversationFile) writeAgain(ctx context.Context) {
+	defer func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.retry = false
+	}()
+	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		if f.session.viewers.hasKeeper() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.tell(nil)
+			return
+		}
+		if f.attempt(ctx) {
+			return
+		}
+	}
 }
 
 // journal returns the journal of the sessions.

@@ -33,6 +33,9 @@ type Config struct {
 	// OnTurnEnd is called when the end of a turn is in the journal. It runs on the goroutine of the
 	// session, and must not wait for a turn. nil: no call.
 	OnTurnEnd func(turn journal.Turn)
+	// Report takes the current faults of a subject, none when it is in order again. It tells people of
+	// each once. The default tells nobody.
+	Report func(subject string, faults []string)
 	// NotifyOthers notifies the clients that do not show the session. shown reports by a client's id
 	// whether it shows the session. nil: no such notification.
 	NotifyOthers func(shown func(client string) bool, method string, params any)
@@ -86,6 +89,9 @@ func New(config Config) *Sessions {
 	if config.Now == nil {
 		config.Now = time.Now
 	}
+	if config.Report == nil {
+		config.Report = func(string, []string) {}
+	}
 	ctx, stop := context.WithCancelCause(context.Background())
 	return &Sessions{config: config, directory: directory(config.Directory), ctx: ctx, stop: stop, open: map[string]*Session{}}
 }
@@ -138,13 +144,14 @@ func (s *Session) release() {
 	}
 }
 
-// start starts a goroutine that Close waits for. After Close it starts none.
-func (h *Sessions) start(work func()) {
+// start starts a goroutine that Close waits for. After Close it starts none, and returns false.
+func (h *Sessions) start(work func()) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.stopped {
 		h.work.Go(work)
 	}
+	return !h.stopped
 }
 
 // all returns the sessions that are open.
