@@ -26,6 +26,7 @@ var doors = []struct{ path, judges, why string }{
 	{"skillmd/", "Skill.Read asks withheld", "skills that are prose for a model"},
 	{"prompt/library.go", "addNotes asks withheld", "the person's notes of the prompt"},
 	{"lisp/files.go", "Access.Shown and Access.Keeps, which package skill sets, ask withheld", "what a note was granted to read"},
+	{"cover/", "judged.text asks withheld", "what no command sees"},
 	{"process/", "the sandbox covers what is withheld", "the output of commands"},
 	{"mcp/resultstore.go", "", "results of other programs' tools, which the kernel stored itself"},
 
@@ -126,7 +127,7 @@ func TestDoors(t *testing.T) {
 			t.Errorf("%s opens nothing: its row in the table of doors is not needed", d.path)
 		}
 	}
-	for _, in := range []string{"files", "memory", "skillmd", "prompt", "skill", "orgquery", "tool"} {
+	for _, in := range []string{"files", "memory", "skillmd", "prompt", "skill", "orgquery", "tool", "cover"} {
 		if !asks[in] {
 			t.Errorf("package %s shows models what files hold, and does not ask package withheld", in)
 		}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"org-agent/kernel/cover"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/process"
 	"org-agent/kernel/sandbox"
@@ -30,6 +31,7 @@ func (i Instance) Commands(programs func() []string, kind func() sandbox.Kind, w
 		Home:        resolved(i.Env("HOME")),
 		Hidden:      i.hidden(),
 		Shown:       shown,
+		Cover:       &cover.Finder{User: resolved(i.Env("HOME")), Own: func(path string) bool { return policy.Secret(i.Paths.Home, path) || i.Paths.Keeps(path) }},
 		Environment: i.Env,
 		Warn:        warn,
 	})

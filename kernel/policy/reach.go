@@ -86,6 +86,9 @@ func (p *Policy) reachRule(rules *Rules, r protocol.Reach) []Decision {
 		all = p.runRule(rules, r)
 	case protocol.ReachFetches:
 		all = []Decision{p.fetchRule(rules, r.URL)}
+	case protocol.ReachShows:
+		what := "reads in " + r.Path + " what may hold keys, or is tagged :noagent:, :@private: or :crypt:"
+		all = []Decision{{What: what, Kind: Ask, OnceOnly: true, Reason: what}}
 	default:
 		return []Decision{{What: string(r.Kind), Kind: Refuse, Reason: fmt.Sprintf("does %q, of which nothing is known", r.Kind)}}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"org-agent/kernel/cover"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sandbox"
 )
@@ -19,6 +20,7 @@ import (
 type command struct {
 	id      string
 	request Request
+	covered []cover.File
 	began   time.Time
 	process *sandbox.Process
 	input   *os.File // what the command reads; nil if nobody can write to it
@@ -139,7 +141,7 @@ func (c *command) report() Report {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := Report{
-		ID: c.id, Command: c.request.Command, Directory: c.request.Directory, Running: running,
+		ID: c.id, Command: c.request.Command, Directory: c.request.Directory, Running: running, Covered: c.covered,
 		Took: c.took, Outcome: c.outcome, Stopped: c.stopped, Bytes: c.bytes, Stored: c.stored,
 	}
 	if running {

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"org-agent/kernel/cover"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sandbox"
 )
@@ -39,6 +40,8 @@ type Config struct {
 	Hidden      []string
 	Shown       func() []string
 	Environment func(string) string
+	// Cover finds what commands do not see of a directory. nil: they see all.
+	Cover *cover.Finder
 	// Warn tells the person what a command made in a directory that other programs obey. It is
 	// called while the command runs, when it has ended, and after a kernel was killed while the
 	// command ran. nil: nobody is told.
@@ -52,6 +55,7 @@ type Request struct {
 	Directory string // "" for an empty one of its own
 	Writes    bool   // it may change what is in Directory
 	Network   bool
+	Secrets   bool // it sees files that may hold keys, and text that is withheld from models
 	Terminal  bool // it gets a terminal, if it is started by [Table.Start]
 }
 
@@ -67,6 +71,8 @@ type Report struct {
 	Stopped string
 	Bytes   int64 // how many bytes the command wrote
 	Stored  int64 // how many of them are stored: the first ones
+	// Covered are the files in its directory that it did not see as they are.
+	Covered []cover.File
 	// Left is what the command left that other programs obey. It is set when the command has ended.
 	Left sandbox.Left
 }
@@ -136,11 +142,19 @@ func (t *Table) sandboxed(r Request) sandbox.Command {
 	}
 }
 
+// Covered returns what a command in a fence does not see of its directory.
+func (t *Table) Covered(ctx context.Context, directory string) cover.Found {
+	if t.config.Cover == nil || directory == "" || !t.Kind().Fenced() {
+		return cover.Found{Whole: true}
+	}
+	return t.config.Cover.Look(ctx, directory)
+}
+
 // Run runs a command until it ends or its time is over. If ctx ends, the command is ended and the
 // error is that of ctx.
 func (t *Table) Run(ctx context.Context, r Request, most time.Duration) (Report, error) {
 	r.Terminal = false
-	c, err := t.start(r, false)
+	c, err := t.start(ctx, r, false)
 	if err != nil {
 		return Report{}, err
 	}
@@ -160,7 +174,7 @@ func (t *Table) Run(ctx context.Context, r Request, most time.Duration) (Report,
 // Start starts a command and leaves it running. It returns after half a second, or earlier if the
 // command has ended.
 func (t *Table) Start(ctx context.Context, r Request) (Report, error) {
-	c, err := t.start(r, true)
+	c, err := t.start(ctx, r, true)
 	if err != nil {
 		return Report{}, err
 	}
@@ -175,8 +189,9 @@ func (t *Table) Start(ctx context.Context, r Request) (Report, error) {
 }
 
 // start starts a command. If takesInput is true, the conversation can write to it.
-func (t *Table) start(r Request, takesInput bool) (*command, error) {
+func (t *Table) start(ctx context.Context, r Request, takesInput bool) (*command, error) {
 	kind := t.config.Kind()
+	covered := t.Covered(ctx, r.Directory).Of(r.Secrets)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	running := t.running()
@@ -190,9 +205,12 @@ func (t *Table) start(r Request, takesInput bool) (*command, error) {
 	if err := os.MkdirAll(t.config.Directory, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory for what commands write: %w", err)
 	}
-	c := &command{id: id, request: r, began: time.Now(), ended: make(chan struct{})}
+	c := &command{id: id, request: r, covered: covered, began: time.Now(), ended: make(chan struct{})}
 	var reported sandbox.Left // written while the command runs, read when it has ended
 	boxed := t.sandboxed(r)
+	for _, file := range covered {
+		boxed.Covered = append(boxed.Covered, sandbox.Cover{Path: file.Path, Directory: file.Directory, Text: file.Text})
+	}
 	boxed.Note = t.file(r.Session, id) + noteSuffix
 	boxed.Found = func(found sandbox.Left) {
 		reported = reported.With(found)

@@ -21,6 +21,7 @@ const (
 	ReachWrites  ReachKind = "writes"  // Path
 	ReachRuns    ReachKind = "runs"    // Command, in Path
 	ReachFetches ReachKind = "fetches" // URL
+	ReachShows   ReachKind = "shows"   // Path, of which nothing is shown to models otherwise
 )
 
 func (ReachKind) PlistKeyword() {}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 )
@@ -250,10 +251,50 @@ func (t *task) mountGranted() error {
 	if err := os.MkdirAll(t.Directory, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("show %s: %w", t.Directory, err)
 	}
-	if err := show(t.Directory, attributes); err != nil || !t.Writes {
+	if err := show(t.Directory, attributes); err != nil {
 		return err
 	}
-	return t.mountGuards(attributes)
+	if t.Writes {
+		if err := t.mountGuards(attributes); err != nil {
+			return err
+		}
+	}
+	return t.mountCovers()
+}
+
+// coveredFiles is where the texts are that the command sees in place of covered files.
+const coveredFiles = "/.covered"
+
+// mountCovers covers what the command does not see of its directory. What is not there any more, or is
+// something else by now, is not covered as it was found: then the command does not begin.
+func (t *task) mountCovers() error {
+	if err := os.Mkdir(coveredFiles, 0o755); err != nil {
+		return fmt.Errorf("build the command's files: %w", err)
+	}
+	for i, c := range t.Covered {
+		info, err := os.Lstat(c.Path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("cover %s: %w", c.Path, err)
+		}
+		if !within(c.Path, t.Directory) || info.IsDir() != c.Directory || !info.IsDir() && !info.Mode().IsRegular() {
+			return fmt.Errorf("cover %s: it has become something else; run the command again", c.Path)
+		}
+		if c.Directory {
+			err = mount("tmpfs", c.Path, unix.MS_NOSUID|unix.MS_NODEV|unix.MS_RDONLY, "mode=0555,size=4k")
+		} else {
+			text := filepath.Join(coveredFiles, strconv.Itoa(i))
+			if err = os.WriteFile(text, []byte(c.Text), 0o444); err == nil {
+				err = cover(c.Path, text, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("cover %s: %w", c.Path, err)
+		}
+	}
+	return nil
 }
 
 // show mounts a file or a directory of the machine at its own path, which must exist.

@@ -59,6 +59,8 @@ type Command struct {
 	Home string
 	// Hidden are files and directories that are never granted.
 	Hidden []string
+	// Covered are files and directories in Directory that the command does not see as they are.
+	Covered []Cover
 	// Shown are directories with further programs, which every command can read. Those that
 	// [Command.Grantable] refuses or that do not exist are skipped.
 	Shown []string
@@ -73,6 +75,14 @@ type Command struct {
 	// that programs outside of the fence obey. One goroutine calls it, and not after Wait has
 	// returned. It may be nil.
 	Found func(Left)
+}
+
+// Cover is what a command sees in place of a file or a directory: a file with this text, or an empty
+// directory. It can change neither.
+type Cover struct {
+	Path      string // absolute, without links
+	Directory bool
+	Text      string
 }
 
 // Outcome is how a command ended.

@@ -34,6 +34,7 @@ type task struct {
 	Home          string
 	Scratch       string // its own directory, where there is no namespace for one
 	Hidden        []string
+	Covered       []Cover
 	Shown         []string
 	Memory        uint64
 	Environment   []string
@@ -110,7 +111,7 @@ func StartProgram(ctx context.Context, program Program, input, output, complaint
 func (c Command) task(kind Kind) task {
 	t := task{
 		Text: c.Text, Directory: c.Directory, Writes: c.Writes, Network: c.Network, Terminal: c.Terminal,
-		Home: c.Home, Hidden: c.Hidden, Memory: c.Memory, Kind: kind, LandlockLevel: landlockLevel(),
+		Home: c.Home, Hidden: c.Hidden, Covered: c.Covered, Memory: c.Memory, Kind: kind, LandlockLevel: landlockLevel(),
 	}
 	t.Shown = slices.DeleteFunc(slices.Clone(c.Shown), func(d string) bool { return c.Grantable(d) != nil })
 	if t.Home == "" || t.Home == "/" {

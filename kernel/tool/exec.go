@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"org-agent/kernel/cover"
 	"org-agent/kernel/process"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sandbox"
@@ -29,31 +31,32 @@ type execArguments struct {
 	Cwd     string `doc:"the directory in which it runs and which it can read, an absolute path (default: an empty directory of its own)"`
 	Writes  bool   `doc:"t if it may change :cwd"`
 	Network bool   `doc:"t if it needs the network"`
+	Secrets bool   `doc:"t if it has to see files that may hold keys, and text that is kept from you: the person is asked each time"`
 	Timeout int    `doc:"the seconds after which it is stopped, up to 600 (default: 60)"`
 }
 
 func (a *execArguments) request() process.Request {
-	return process.Request{Command: a.Command, Directory: a.Cwd, Writes: a.Writes, Network: a.Network}
+	return process.Request{Command: a.Command, Directory: a.Cwd, Writes: a.Writes, Network: a.Network, Secrets: a.Secrets}
 }
 
 func execCommand(commands *process.Table) Tool {
 	return New(Definition[execArguments]{
 		Name: "exec", Manual: execManual,
 		Offered: func() bool { return commands != nil },
-		Reach: func(_ context.Context, by *Caller, a *execArguments) ([]protocol.Reach, error) {
+		Reach: func(ctx context.Context, by *Caller, a *execArguments) ([]protocol.Reach, error) {
 			if a.Timeout < 0 || a.Timeout > mostTimeout {
 				return nil, protocol.ToolErrorf(protocol.ToolArguments, "the :timeout is 1 to %d seconds: use the tool process for what takes longer", mostTimeout)
 			}
-			return reachOfCommand(commands, a.Command, &a.Cwd, a.request)
+			return reachOfCommand(ctx, commands, a.Command, &a.Cwd, a.request)
 		},
-		Preview: func(_ context.Context, by *Caller, a execArguments) (Preview, error) {
-			return previewOfCommand(commands, a.request())
+		Preview: func(ctx context.Context, by *Caller, a execArguments) (Preview, error) {
+			return previewOfCommand(ctx, commands, a.request())
 		},
 		Perform: func(ctx context.Context, by *Caller, a execArguments) (string, error) {
 			if a.Timeout == 0 {
 				a.Timeout = defaultTimeout
 			}
-			r := a.request()
+			r := shownSecrets(ctx, commands, a.request())
 			r.Session = by.Conversation.Session
 			report, err := commands.Run(ctx, r, time.Duration(a.Timeout)*time.Second)
 			if err != nil {
@@ -65,7 +68,7 @@ func execCommand(commands *process.Table) Tool {
 }
 
 // reachOfCommand returns what a command would touch. It resolves the command's directory.
-func reachOfCommand(commands *process.Table, text string, directory *string, request func() process.Request) ([]protocol.Reach, error) {
+func reachOfCommand(ctx context.Context, commands *process.Table, text string, directory *string, request func() process.Request) ([]protocol.Reach, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the :command is empty")
 	}
@@ -79,7 +82,7 @@ func reachOfCommand(commands *process.Table, text string, directory *string, req
 		}
 		*directory = resolved
 	}
-	r := request()
+	r := shownSecrets(ctx, commands, request())
 	if err := commands.Check(r); err != nil {
 		return nil, protocol.ToolErrorf(protocol.ToolRefused, "%w", err)
 	}
@@ -90,10 +93,23 @@ func reachOfCommand(commands *process.Table, text string, directory *string, req
 	if r.Writes {
 		reach = append(reach, protocol.Reach{Kind: protocol.ReachWrites, Path: r.Directory})
 	}
+	if found := commands.Covered(ctx, r.Directory); !found.Whole || r.Secrets && len(found.Of(false)) > len(found.Of(true)) {
+		reach = append(reach, protocol.Reach{Kind: protocol.ReachShows, Path: r.Directory})
+	}
 	if r.Network && commands.Kind().Fenced() {
 		reach = append(reach, protocol.Reach{Kind: protocol.ReachFetches, URL: "*"})
 	}
 	return append(reach, unfenced(commands)...), nil
+}
+
+// namesGit matches a command line that may run git.
+var namesGit = regexp.MustCompile(`(^|[^A-Za-z0-9_])git($|[^A-Za-z0-9_])`)
+
+// shownSecrets returns the request of a command that is shown what is covered otherwise if it uses git in
+// a repository with such files. git would tell their text as a change, or nothing at all.
+func shownSecrets(ctx context.Context, commands *process.Table, r process.Request) process.Request {
+	r.Secrets = r.Secrets || namesGit.MatchString(r.Command) && commands.Covered(ctx, r.Directory).Holds()
+	return r
 }
 
 // unfenced returns what a command reaches, in addition to its grants, on a system without a fence:
@@ -128,7 +144,8 @@ func resolveDirectory(name string) (string, error) {
 }
 
 // previewOfCommand returns what a person sees of a command in addition to its text.
-func previewOfCommand(commands *process.Table, r process.Request) (Preview, error) {
+func previewOfCommand(ctx context.Context, commands *process.Table, r process.Request) (Preview, error) {
+	r = shownSecrets(ctx, commands, r)
 	first, _, more := strings.Cut(strings.TrimSpace(r.Command), "\n")
 	if more {
 		first += " …"
@@ -142,6 +159,16 @@ func previewOfCommand(commands *process.Table, r process.Request) (Preview, erro
 		where = "it runs in " + r.Directory + ", can read everything there and change nothing"
 	}
 	p.Effects = append(p.Effects, where)
+	if found := commands.Covered(ctx, r.Directory); r.Secrets && len(found.Files) > 0 {
+		p.Effects = append(p.Effects, "it can also read what may hold keys or is kept from models: "+cover.Names(found.Files, r.Directory))
+	} else {
+		if len(found.Files) > 0 {
+			p.Effects = append(p.Effects, "it does not see what may hold keys or is kept from models: "+cover.Names(found.Files, r.Directory))
+		}
+		if !found.Whole {
+			p.Effects = append(p.Effects, "the directory has more files than are looked through, or some that cannot be read: it can read all that is in them, also keys")
+		}
+	}
 	if r.Writes && commands.Kind().Fenced() {
 		if _, whole := sandbox.Repositories(r.Directory); !whole {
 			p.Effects = append(p.Effects, "the directory has more subdirectories than are searched, or some that cannot be read: in repositories there it can change hooks and settings, which git obeys")
@@ -172,6 +199,9 @@ const (
 func renderRun(commands *process.Table, session string, r process.Report) string {
 	var b strings.Builder
 	b.WriteString("[" + r.State() + "]\n")
+	if len(r.Covered) > 0 {
+		b.WriteString("[it did not see as they are, because keys may be there or the user keeps them from you: " + cover.Names(r.Covered, r.Directory) + "]\n")
+	}
 	if text := r.Left.String(); text != "" {
 		b.WriteString("[tell the person: " + text + "]\n")
 	}

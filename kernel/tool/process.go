@@ -21,6 +21,7 @@ type processArguments struct {
 	Writes   bool   `doc:"for start: t if it may change :cwd"`
 	Network  bool   `doc:"for start: t if it needs the network"`
 	Terminal bool   `doc:"for start: t if it needs a terminal"`
+	Secrets  bool   `doc:"for start: t if it has to see files that may hold keys, and text that is kept from you: the person is asked each time"`
 	ID       string `doc:"for output, write and stop: the command's id"`
 	From     int    `doc:"for output: the byte at which the part begins (default: 0)"`
 	Input    string `doc:"for write: the text to write"`
@@ -28,7 +29,7 @@ type processArguments struct {
 }
 
 func (a *processArguments) request() process.Request {
-	return process.Request{Command: a.Command, Directory: a.Cwd, Writes: a.Writes, Network: a.Network, Terminal: a.Terminal}
+	return process.Request{Command: a.Command, Directory: a.Cwd, Writes: a.Writes, Network: a.Network, Terminal: a.Terminal, Secrets: a.Secrets}
 }
 
 func processTool(commands *process.Table) Tool {
@@ -36,12 +37,12 @@ func processTool(commands *process.Table) Tool {
 		Name: "process", Manual: processManual,
 		Offered: func() bool { return commands != nil },
 		Reach: func(ctx context.Context, by *Caller, a *processArguments) ([]protocol.Reach, error) {
-			return a.reach(by, commands)
+			return a.reach(ctx, by, commands)
 		},
 		Preview: func(ctx context.Context, by *Caller, a processArguments) (Preview, error) {
 			switch a.Action {
 			case "start":
-				p, err := previewOfCommand(commands, a.request())
+				p, err := previewOfCommand(ctx, commands, a.request())
 				p.Summary = "Start " + p.Summary[len("Run "):]
 				p.Effects = append(p.Effects, "it runs on until it ends, is stopped or the kernel ends")
 				return p, err
@@ -59,11 +60,11 @@ func processTool(commands *process.Table) Tool {
 
 // reach judges writing to a command like the command with that input. Reading a command's output or
 // ending it touches nothing.
-func (a *processArguments) reach(by *Caller, commands *process.Table) ([]protocol.Reach, error) {
+func (a *processArguments) reach(ctx context.Context, by *Caller, commands *process.Table) ([]protocol.Reach, error) {
 	if a.Action == "start" {
-		return reachOfCommand(commands, a.Command, &a.Cwd, a.request)
+		return reachOfCommand(ctx, commands, a.Command, &a.Cwd, a.request)
 	}
-	if a.Command != "" || a.Cwd != "" || a.Writes || a.Network || a.Terminal {
+	if a.Command != "" || a.Cwd != "" || a.Writes || a.Network || a.Terminal || a.Secrets {
 		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the action %s is for a command that was started: use start for a new one", a.Action)
 	}
 	if a.Action == "list" {
@@ -98,7 +99,7 @@ func (a *processArguments) perform(ctx context.Context, by *Caller, commands *pr
 	session := by.Conversation.Session
 	switch a.Action {
 	case "start":
-		r := a.request()
+		r := shownSecrets(ctx, commands, a.request())
 		r.Session = session
 		report, err := commands.Start(ctx, r)
 		if err != nil {
