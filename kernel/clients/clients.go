@@ -22,8 +22,9 @@ import (
 type Client interface {
 	ID() string
 	Info() protocol.ClientInfo
-	// Notify queues a notification.
+	// Notify queues a notification. Pending returns what waits for the client to read it.
 	Notify(method string, params any)
+	Pending() (messages, bytes int)
 	// Act sends an act to the client and waits for its receipt.
 	Act(ctx context.Context, act protocol.Act) (protocol.Receipt, error)
 	// Ask sends a question to the client. The result has the type of the method's schema.
@@ -133,6 +134,15 @@ func (c *Clients) Statuses() []protocol.ClientStatus {
 		all = append(all, protocol.ClientStatus{Name: info.Name, ID: client.ID(), Version: info.Version})
 	}
 	return all
+}
+
+// Pending returns what waits for clients to read it.
+func (c *Clients) Pending() (messages, bytes int) {
+	for _, client := range c.connected() {
+		m, b := client.Pending()
+		messages, bytes = messages+m, bytes+b
+	}
+	return messages, bytes
 }
 
 func (c *Clients) connected() []Client {

@@ -26,8 +26,10 @@ type fake struct {
 	acts     int
 }
 
-func (f *fake) ID() string                       { return f.id }
-func (f *fake) Info() protocol.ClientInfo        { return f.announce }
+func (f *fake) ID() string                     { return f.id }
+func (f *fake) Info() protocol.ClientInfo      { return f.announce }
+func (f *fake) Pending() (messages, bytes int) { return len(f.notified), 0 }
+
 func (f *fake) Notify(method string, params any) { f.notified = append(f.notified, method) }
 func (f *fake) Ask(ctx context.Context, method string, _ any) (any, error) {
 	return f.answer(ctx, method)

@@ -54,6 +54,7 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, log
 		service.Log{Writer: logFile, Path: d.paths.Log}.Methods(),
 		service.Kernel{Doctor: d.doctor(), Traces: explain.Reader{Rows: d.journal.Records, Turns: d.journal.Turns}, Kinds: kinds, Stop: d.stop, Logger: d.log}.Methods(),
 		d.status().Methods(),
+		d.runtime().Methods(),
 	)
 }
 
@@ -66,7 +67,13 @@ func (d *daemon) status() service.Status {
 		},
 		Started: d.started, Paths: d.paths, Asks: d.journal.Asks, Index: d.journal.Search, Size: d.journal.Size, Sessions: d.sessions, Subagents: d.subagents, Skills: d.skills.Notes,
 		Clients: d.clients.Statuses, Model: d.models.Model, Models: d.models.Statuses, MCP: d.servers.Statuses, Faults: d.faults.Current, Settings: d.settings.Now,
+		Runtime: d.runtime(),
 	}
+}
+
+// runtime returns the service that measures this process.
+func (d *daemon) runtime() service.Runtime {
+	return service.Runtime{Journal: d.journal, Pending: d.clients.Pending}
 }
 
 // rulesChanged notifies the clients that policy.org was changed, so that editors reread it.

@@ -21,6 +21,7 @@ type database struct {
 	closed   bool
 	salvaged bool // it was written elsewhere, and this file is not used any more
 	deferred deferredQueue
+	flushes  flushTimes
 }
 
 func newDatabase(path string) *database {
@@ -32,7 +33,7 @@ func (d *database) open(ctx context.Context) (err error) {
 	if d.writers, err = sql.Open("sqlite", dataSource(d.path)); err != nil {
 		return err
 	}
-	if d.writer, err = newWriter(ctx, d.writers); err != nil {
+	if d.writer, err = newWriter(ctx, d.writers, &d.flushes); err != nil {
 		return err
 	}
 	if err := d.migrate(ctx); err != nil {

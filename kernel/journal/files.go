@@ -149,7 +149,7 @@ func (f *Files) open(ctx context.Context) (fresh bool, err error) {
 	if f.writers, err = sql.Open("sqlite", dataSource(f.path, "journal_mode(wal)", "cache_size(-65536)")); err != nil {
 		return false, err
 	}
-	if f.writer, err = newWriter(ctx, f.writers); err != nil {
+	if f.writer, err = newWriter(ctx, f.writers, &flushTimes{}); err != nil {
 		return false, err
 	}
 	var version int

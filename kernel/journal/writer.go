@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 )
 
 // writer is the connection that writes. It caches prepared statements, because parsing SQL takes
@@ -12,6 +13,7 @@ type writer struct {
 	conn       *sql.Conn
 	statements map[string]*sql.Stmt
 	sync       syncMode
+	flushes    *flushTimes
 }
 
 // syncMode is a value of SQLite's pragma "synchronous": what a committed transaction survives.
@@ -23,12 +25,12 @@ const (
 )
 
 // newWriter takes a connection of its own.
-func newWriter(ctx context.Context, db *sql.DB) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, flushes *flushTimes) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn, statements: map[string]*sql.Stmt{}}
+	w := &writer{conn: conn, statements: map[string]*sql.Stmt{}, flushes: flushes}
 	if err := w.setSync(ctx, syncNormal); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
@@ -98,7 +100,11 @@ func (w *writer) transaction(ctx context.Context, what syncMode, change func(con
 	}
 	err := change(ctx, w)
 	if err == nil {
+		began := time.Now()
 		_, err = w.ExecContext(ctx, "COMMIT")
+		if what == syncFull {
+			w.flushes.add(time.Since(began))
+		}
 	}
 	if err != nil {
 		// After some errors, such as a full disk, SQLite has rolled back by itself. Then this

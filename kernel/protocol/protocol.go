@@ -72,6 +72,7 @@ const (
 	MethodToolList         = "tool/list"
 	MethodToolCall         = "tool/call"
 	MethodDoctor           = "doctor"
+	MethodProfile          = "profile"
 	MethodLogTail          = "log/tail"
 	MethodStatus           = "status"
 	MethodShutdown         = "shutdown"
@@ -172,6 +173,7 @@ func Methods() []Method {
 		{MethodDoctor, typeOf[DoctorParams](), typeOf[DoctorResult]()},
 		{MethodTraceGet, typeOf[TraceGetParams](), typeOf[TraceGetResult]()},
 		{MethodStatus, typeOf[Empty](), typeOf[StatusResult]()},
+		{MethodProfile, typeOf[ProfileParams](), typeOf[ProfileResult]()},
 		{MethodShutdown, typeOf[Empty](), typeOf[Empty]()},
 		{MethodCancelRequest, typeOf[CancelRequestParams](), nil},
 

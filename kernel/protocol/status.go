@@ -33,6 +33,35 @@ type StatusResult struct {
 	Presets       []PresetStatus       `json:"presets,omitempty"` // of config.org, in its order; those at fault last
 	Connected     []ClientStatus       `json:"connected,omitempty"`
 	Conversations []ConversationStatus `json:"conversations,omitempty"` // in which something runs or waits
+	Runtime       *RuntimeStatus       `json:"runtime,omitempty"`
+}
+
+// RuntimeStatus is what the kernel's process uses, and what waits in it.
+type RuntimeStatus struct {
+	Goroutines      int   `json:"goroutines"`
+	Descriptors     int   `json:"descriptors,omitempty"`      // open files; missing where the system does not tell
+	DescriptorLimit int   `json:"descriptor-limit,omitempty"` // how many may be open
+	Heap            int64 `json:"heap"`                       // bytes of objects, also of those that nothing uses any more
+	WaitingRows     int   `json:"waiting-rows"`               // of the journal, for the next change
+	WaitingMessages int   `json:"waiting-messages"`           // to clients that have not read them
+	WaitingBytes    int   `json:"waiting-bytes"`              // of these messages
+	Flushes         int   `json:"flushes"`                    // of the journal to the disk, since the start
+	// The times of the last flushes, in microseconds: half and 99 of 100 took at most so long.
+	FlushMedian int64 `json:"flush-median,omitempty"`
+	FlushP99    int64 `json:"flush-p99,omitempty"`
+	FlushMax    int64 `json:"flush-max,omitempty"` // since the start
+}
+
+// ProfileParams name a profile of the kernel's process: cpu, trace, block or mutex, which take seconds, or
+// heap, allocs, goroutine, threadcreate, or stacks, which is a text.
+type ProfileParams struct {
+	Kind    string `json:"kind"`
+	Seconds int    `json:"seconds,omitempty"` // 10 by default, 60 at most
+}
+
+// ProfileResult is a profile for "go tool pprof", or for "go tool trace".
+type ProfileResult struct {
+	Data string `json:"data"` // base64
 }
 
 // ModelStatus is the state of a model after its last request: unasked, well, failing, or

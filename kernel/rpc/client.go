@@ -51,6 +51,9 @@ func (c *Client) Introduced() bool {
 	return c.known
 }
 
+// Pending returns what waits for the client to read it.
+func (c *Client) Pending() (messages, bytes int) { return c.connection.out.pending() }
+
 // Capabilities returns the capabilities that the client announced in initialize. They are zero before.
 func (c *Client) Capabilities() protocol.Capabilities { return c.Info().Capabilities }
 

@@ -152,3 +152,10 @@ func (q *queue) close() {
 		close(q.wake)
 	}
 }
+
+// pending returns how many messages wait, and their bytes.
+func (q *queue) pending() (messages, bytes int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.entries), q.bytes
+}

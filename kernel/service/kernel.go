@@ -135,6 +135,7 @@ type Status struct {
 	MCP       func() []protocol.MCPServer
 	Faults    func() []string
 	Settings  func() config.Settings // from the current config.org
+	Runtime   Runtime
 }
 
 // AskCounter counts what waits for a person.
@@ -190,6 +191,7 @@ func (s Status) get(ctx context.Context, client *rpc.Client, _ protocol.Empty) (
 	status.Conversations = s.Sessions.BusySessions()
 	subagents, err := s.Subagents.List(ctx, "")
 	status.Conversations = withParents(status.Conversations, subagents)
+	status.Runtime = s.Runtime.status()
 	return status, err
 }
 

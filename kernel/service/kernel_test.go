@@ -64,6 +64,9 @@ func TestKernel(t *testing.T) {
 type fakeState struct{}
 
 func (fakeState) Waiting(context.Context) (int, error) { return 2, nil }
+func (fakeState) Flushes() journal.Flushes {
+	return journal.Flushes{Count: 6, Median: time.Millisecond, P99: 2 * time.Millisecond, Longest: time.Second}
+}
 func (fakeState) Unindexed(context.Context) (journal.Unindexed, error) {
 	return journal.Unindexed{}, nil
 }
@@ -75,6 +78,11 @@ func (fakeState) List(context.Context, string) ([]protocol.Subagent, error) {
 	return []protocol.Subagent{{ID: "s1", Child: "main.look-1", Session: "main", Label: "look"}}, nil
 }
 func (fakeState) Cancel(context.Context, string, string) (int, error) { return 0, nil }
+
+// fakeJournal is a journal in which three rows wait.
+type fakeJournal struct{ fakeState }
+
+func (fakeJournal) Waiting() int { return 3 }
 
 // A client with the token gets the complete status, and one without it only the counts.
 func TestStatus(t *testing.T) {
@@ -90,6 +98,7 @@ func TestStatus(t *testing.T) {
 		Settings: func() config.Settings {
 			return config.Settings{Presets: []config.Preset{{Name: "brief"}}}
 		},
+		Runtime: service.Runtime{Journal: fakeJournal{fakeState{}}, Pending: func() (messages, bytes int) { return 4, 5 }},
 	}
 	socket := filepath.Join(t.TempDir(), "s")
 	listener, err := rpc.ListenUnix(socket)

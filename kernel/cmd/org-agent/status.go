@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"strings"
@@ -13,7 +14,9 @@ import (
 
 // statusCommand is "org-agent status".
 type statusCommand struct {
-	JSON bool `help:"Print JSON."`
+	JSON    bool   `help:"Print JSON."`
+	Profile string `help:"Write a profile of the kernel to standard output, for \"go tool pprof\": cpu, heap, allocs, goroutine, threadcreate, block or mutex; trace is for \"go tool trace\", and stacks for people." placeholder:"KIND"`
+	Seconds int    `help:"How long to measure cpu, block, mutex and trace; 10 by default." placeholder:"N"`
 }
 
 // statusTimeout is how long a kernel may take to answer. It is short because the doctor, and not the
@@ -21,6 +24,9 @@ type statusCommand struct {
 const statusTimeout = 10 * time.Second
 
 func (c *statusCommand) Run(ctx context.Context, proc *process) error {
+	if c.Profile != "" {
+		return c.profile(ctx, proc)
+	}
 	s, err := proc.status(ctx)
 	if err != nil {
 		return err
@@ -29,6 +35,28 @@ func (c *statusCommand) Run(ctx context.Context, proc *process) error {
 		return proc.printJSON(s)
 	}
 	return printStatus(proc.stdout, s)
+}
+
+// profile writes a profile of the kernel.
+func (c *statusCommand) profile(ctx context.Context, proc *process) error {
+	if c.Profile != "stacks" && terminal(proc.stdout.to) {
+		return usagef("a profile is for programs: send it to a file with >")
+	}
+	conn, err := proc.connect(ctx, connection{})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var profile protocol.ProfileResult
+	if err := conn.Call(ctx, protocol.MethodProfile, protocol.ProfileParams{Kind: c.Profile, Seconds: c.Seconds}, &profile); err != nil {
+		return err
+	}
+	data, err := base64.StdEncoding.DecodeString(profile.Data)
+	if err != nil {
+		return fmt.Errorf("read the profile: %w", err)
+	}
+	_, err = proc.stdout.Write(data)
+	return err
 }
 
 // status asks the kernel for its status.
@@ -85,6 +113,7 @@ func printStatus(out io.Writer, s protocol.StatusResult) error {
 	}
 	b.line("journal", journal)
 	b.line("log", s.Log)
+	b.runtime(s.Runtime)
 	_, err := io.WriteString(out, b.String())
 	return err
 }
@@ -138,6 +167,27 @@ func (b *statusText) activity(s protocol.StatusResult) {
 	b.line("running", s.Running)
 	b.line("queued", s.Queued)
 	b.line("waiting", s.Waiting)
+}
+
+// runtime adds what the process uses, what waits in it, and how fast the disk is.
+func (b *statusText) runtime(r *protocol.RuntimeStatus) {
+	if r == nil {
+		return // an older kernel
+	}
+	open := ""
+	if r.Descriptors > 0 {
+		open = fmt.Sprintf(", %d of %s", r.Descriptors, text.Count(r.DescriptorLimit, "open file"))
+	}
+	b.line("process", fmt.Sprintf("%s%s, %d MB of heap", text.Count(r.Goroutines, "goroutine"), open, r.Heap>>20))
+	b.line("unwritten", fmt.Sprintf("%s of the journal, %s to clients (%d kB)", text.Count(r.WaitingRows, "row"), text.Count(r.WaitingMessages, "message"), r.WaitingBytes>>10))
+	disk := "nothing was stored yet"
+	if r.Flushes > 0 {
+		took := func(microseconds int64) time.Duration {
+			return (time.Duration(microseconds) * time.Microsecond).Round(10 * time.Microsecond)
+		}
+		disk = fmt.Sprintf("it took messages %s; half of them within %s, 99 %% within %s, the slowest in %s", text.Count(r.Flushes, "time"), took(r.FlushMedian), took(r.FlushP99), took(r.FlushMax))
+	}
+	b.line("disk", disk)
 }
 
 // presetsLine lists the usable presets.
