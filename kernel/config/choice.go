@@ -13,7 +13,7 @@ type ChoiceKind string
 const (
 	ChoiceServer   ChoiceKind = "server"   // a server; its driver knows the protocol
 	ChoiceDiscover ChoiceKind = "discover" // a server on this machine, if one listens
-	ChoiceBuiltin  ChoiceKind = "builtin"  // the built-in responder
+	ChoiceBuiltin  ChoiceKind = "builtin"  // the built-in guide
 	ChoiceNone     ChoiceKind = "none"     // no model: only skills that need none answer
 )
 
@@ -42,7 +42,7 @@ const openAIAddress = "https://api.openai.com/v1"
 //   - all models of config.org, in their order
 //   - ORG_AGENT_LLM_BASE_URL, with ORG_AGENT_LLM_API_KEY and ORG_AGENT_LLM_MODEL
 //   - OPENAI_BASE_URL and OPENAI_API_KEY, with ORG_AGENT_LLM_MODEL
-//   - a server on this machine (its model is ORG_AGENT_LLM_MODEL), then the built-in responder
+//   - a server on this machine (its model is ORG_AGENT_LLM_MODEL), then the built-in guide
 //
 // The error says what is wrong with the deciding source, or that no model of config.org can be
 // used.

@@ -47,7 +47,7 @@ func (d *daemon) newServer(model config.Model) *route.Server {
 	return route.NewServer(Drivers()[0], model, d.config.Env)
 }
 
-// about returns the description of this kernel for the built-in responder.
+// about returns the description of this kernel for the built-in guide.
 func (d *daemon) about() builtin.About {
 	about := d.skills.About(d.tools)
 	about.Home, about.Version = d.paths.Home, d.config.Version

@@ -51,7 +51,7 @@ func (s Skills) Methods() []Method {
 	}
 }
 
-// About describes what there is, for people who ask the built-in responder.
+// About describes what there is, for people who ask the built-in guide.
 func (s Skills) About(tools *tool.Registry) (about builtin.About) {
 	for _, k := range s.Notes.Current().Skills() {
 		about.Skills = append(about.Skills, builtin.Item{Name: k.Name, Does: cmp.Or(k.Description, k.Title)})

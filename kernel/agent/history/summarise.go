@@ -69,7 +69,7 @@ func (r *summaryRun) readBase(ctx context.Context) ([]*journal.Exchange, error) 
 	}
 	window := r.compactor.Window(ctx, r.model, true)
 	if window.NoModel {
-		return nil, errors.New("the built-in responder is no language model and cannot summarise")
+		return nil, errors.New("the built-in guide is no language model and cannot summarise")
 	}
 	factor, err := r.compactor.Past.Journal.Usage.Correction(ctx, cmp.Or(r.model, r.compactor.Model()))
 	if err != nil {

@@ -25,7 +25,7 @@ var titles = map[topic]string{
 // answers are the replies that depend only on the topic, as Org: a heading, then the text.
 var answers = map[topic]string{
 	topicSelf: `* A guide, not a mind
-I am the built-in responder of org-agent, and *not a language model*. I look for a few phrases in what you write and answer from what I know about this program. Nothing you write to me leaves this machine.
+I am the built-in guide of org-agent, and *not a language model*. I look for a few phrases in what you write and answer from what I know about this program. Nothing you write to me leaves this machine.
 
 What is real is everything around me: the streaming, the nesting, the undo, the skills and the checks are the same that a model will go through. Ask =how do I add a model= when you want one.`,
 

@@ -44,7 +44,7 @@ type Item struct {
 	Name, Does string
 }
 
-// Provider is the built-in responder. The zero value knows nothing about the installation and does
+// Provider is the built-in guide. The zero value knows nothing about the installation and does
 // not pause.
 type Provider struct {
 	// About is called for every request. nil: nothing is known.

@@ -76,9 +76,9 @@ func (r *routes) choose(ctx context.Context, choice config.Choice) (llm.Provider
 	switch choice.Kind {
 	case config.ChoiceBuiltin:
 		r.setNotice(nameBuiltin, "")
-		responder := r.withImages(r.config.Builtin, "the built-in responder", llm.ImagesOmitted)
-		r.add(endpoint{name: nameBuiltin, standard: true, provider: responder})
-		return responder, nil
+		guide := r.withImages(r.config.Builtin, "the built-in guide", llm.ImagesOmitted)
+		r.add(endpoint{name: nameBuiltin, standard: true, provider: guide})
+		return guide, nil
 	case config.ChoiceNone:
 		r.setNotice(nameNone, "")
 		return noModel{}, nil
@@ -103,7 +103,11 @@ func (r *routes) server(choice config.Choice) (llm.Provider, error) {
 	}
 	notice := ""
 	if choice.Found {
-		notice = fmt.Sprintf("answers come from %s, found by %s; config.org chooses another model", Host(choice.BaseURL), choice.Source)
+		how := "which " + choice.Source + " names"
+		if choice.Kind == config.ChoiceDiscover {
+			how = "found on this machine"
+		}
+		notice = fmt.Sprintf("answers come from %s, %s; config.org chooses another model", Host(choice.BaseURL), how)
 		if err := r.consent.require(Host(choice.BaseURL)); err != nil {
 			return nil, err
 		}

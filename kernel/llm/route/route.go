@@ -48,13 +48,13 @@ type routes struct {
 	keys      secret.Set // of all servers that were asked
 }
 
-// endpoint is a server, or the built-in responder, under a name.
+// endpoint is a server, or the built-in guide, under a name.
 type endpoint struct {
 	name     string
 	heading  bool // the name is a heading in config.org
 	standard bool // it is asked for requests that name no model
 	provider llm.Provider
-	server   *Server // nil for the built-in responder
+	server   *Server // nil for the built-in guide
 }
 
 // find returns the endpoint of the model with this name, and the model's name there. The name of an

@@ -57,7 +57,7 @@ func (r *Router) Reload(ctx context.Context, settings config.Settings) error {
 	return nil
 }
 
-// Model returns the name of the first standard model. It is "builtin" for the built-in responder,
+// Model returns the name of the first standard model. It is "builtin" for the built-in guide,
 // and "none" if no model may be asked.
 func (r *Router) Model() string { return r.current.Load().model }
 
@@ -72,7 +72,7 @@ func (r *Router) IsModel() bool {
 }
 
 // Dialect returns the dialect in which the first standard model is asked. For the built-in
-// responder, which is asked in none, it returns the first dialect.
+// guide, which is asked in none, it returns the first dialect.
 func (r *Router) Dialect() llm.Dialect {
 	for _, e := range r.current.Load().endpoints {
 		if e.standard && e.server != nil {

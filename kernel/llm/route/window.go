@@ -28,7 +28,7 @@ func (r *routes) window(ctx context.Context, name string, ask bool) llm.Window {
 
 func (r *routes) windowOf(ctx context.Context, e endpoint, model string, ask bool) llm.Window {
 	if e.server == nil {
-		return llm.Window{Tokens: llm.AssumedWindow, Source: "the built-in responder", NoModel: true}
+		return llm.Window{Tokens: llm.AssumedWindow, Source: "the built-in guide", NoModel: true}
 	}
 	return e.server.window(ctx, model, ask && r.mayAsk(e.server))
 }
