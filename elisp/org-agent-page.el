@@ -328,6 +328,9 @@ Its text is from STARS to TITLE-END, its TAGS follow."
     (org-agent-page--tags
      title-end end tags
      (and state (not failed)
+          ;; Where there was no text yet, the title says it.
+          (not (member (buffer-substring-no-properties stars title-end)
+                       '("Stopped" "Interrupted")))
           (propertize (concat "  " (or (cdr (assoc state org-agent-page--states))
                                        state))
                       'face 'org-agent-page-unfinished)))

@@ -456,17 +456,23 @@ there is none."
       (user-error "There is no question and no answer at point")))
 
 ;;;###autoload
-(defun org-agent-retry ()
-  "Have the question of the turn at point answered again."
+(defun org-agent-retry (&optional model)
+  "Have the question of the turn at point answered again.
+MODEL is the name of a model, or nil for that of the conversation.  The
+new answer comes after the others.  After the last question point goes
+to the end, where one sees it."
   (interactive)
+  (org-agent-chat-check-attached)
   (let ((heading (org-agent-send-question-here)))
-    (org-agent-chat-check-attached)
     (org-agent-kernel-request-here
-     "turn/retry" (list :event (org-agent-heading-property heading "ID")
-                        :above (org-agent-settings-inherited heading))
+     "turn/retry" (append (list :event (org-agent-heading-property heading "ID")
+                                :above (org-agent-settings-inherited heading))
+                          (and model (list :model model)))
      :success (lambda (_) (message "The question is being answered again"))
      :failure (lambda (refusal)
-                (org-agent-chat-complain "Not answered again" refusal)))))
+                (org-agent-chat-complain "Not answered again" refusal)))
+    (when (eql heading (org-agent-heading-last-turn 'user))
+      (goto-char (point-max)))))
 
 (provide 'org-agent-send)
 ;;; org-agent-send.el ends here

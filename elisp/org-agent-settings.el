@@ -48,7 +48,7 @@
 
 (declare-function auth-source-search "auth-source")
 (declare-function auth-source-forget-all-cached "auth-source")
-(declare-function org-agent-send-question-here "org-agent-send")
+(declare-function org-agent-retry "org-agent-send")
 
 ;;;; Inherited settings
 
@@ -325,16 +325,7 @@ last answer, unless `org-agent-prefer-answer' marked another one."
      (org-agent-chat-check-attached)
      (list (and current-prefix-arg
                 (org-agent-settings-model-read "Answer with the model")))))
-  (org-agent-chat-check-attached)
-  (let ((heading (org-agent-send-question-here)))
-    (org-agent-kernel-request
-     "turn/retry"
-     (append (list :event (org-agent-heading-property heading "ID")
-                   :above (org-agent-settings-inherited heading))
-             (and model (list :model model)))
-     :success (lambda (_) (message "The question is being answered again"))
-     :failure (lambda (refusal)
-                (org-agent-chat-complain "Not answered again" refusal)))))
+  (org-agent-retry model))
 
 ;;;###autoload
 (defun org-agent-regenerate-with (model)

@@ -426,6 +426,8 @@ Each came with what stands above its question."
       (org-agent-chat-ctrl-c-ctrl-c)
       (org-agent-fake-wait (org-agent-fake-requests "turn/retry"))
       (should (equal (org-agent-chat-test--retried) (list question)))
+      ;; The new answer comes before the draft.
+      (should (eobp))
       ;; From the question, too, and not Org's tags.
       (goto-char (org-agent-heading-find question))
       (org-agent-chat-ctrl-c-ctrl-c)
@@ -438,7 +440,8 @@ Each came with what stands above its question."
     (make-directory (file-name-directory (org-agent-fake-file "main")) t)
     (with-temp-file (org-agent-fake-file "main")
       (insert (org-agent-heading-question 2 "q1" "Hello\nthere" nil)
-              "*** Interrupted :agent:\n:PROPERTIES:\n:ID:       n1\n:STATE:    interrupted\n:END:\n* "))
+              "*** Interrupted :agent:\n:PROPERTIES:\n:ID:       n1\n:STATE:    interrupted\n:END:\n"
+              (org-agent-heading-question 2 "q2" "And then" nil) "* "))
     (org-agent-fake-start)
     (org-agent-chat)
     (with-current-buffer "*org-agent-chat*"
@@ -446,7 +449,9 @@ Each came with what stands above its question."
       (goto-char (org-agent-heading-find "n1"))
       (org-agent-chat-ctrl-c-ctrl-c)
       (org-agent-fake-wait (org-agent-fake-requests "turn/retry"))
-      (should (equal (org-agent-chat-test--retried) '("q1"))))))
+      (should (equal (org-agent-chat-test--retried) '("q1")))
+      ;; Its answer comes here, not at the end.
+      (should (= (point) (org-agent-heading-find "n1"))))))
 
 (ert-deftest org-agent-chat-counts-what-waits ()
   "The header line counts the messages that wait for a running turn."

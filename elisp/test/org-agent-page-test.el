@@ -176,9 +176,12 @@ Lines of results are no calls, as files of before indented none."
               (org-agent-page-test--with
                   (concat heading "\n:PROPERTIES:\n:ID: x\n" state ":END:\nbody\n")
                 (cons (org-agent-page-test--seen)
-                      (org-agent-page-test--faces "Words")))))
+                      (org-agent-page-test--faces
+                       (if (string-search "Words" heading) "Words" "Stopped"))))))
     (pcase-dolist (`(,heading ,state ,page ,face)
                    '(("** Words :agent:" ":STATE: failed\n" "! Words\nbody\n" org-agent-page-trouble)
+                     ("** Stopped :agent:" ":STATE: cancelled\n" "Stopped\nbody\n"
+                      org-agent-page-answer-title)
                      ("** Words :agent:" ":STATE: cancelled\n" "Words  stopped\nbody\n"
                       org-agent-page-answer-title)
                      ("** Words :agent:" ":STATE: interrupted\n" "Words  broke off\nbody\n"
