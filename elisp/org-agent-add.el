@@ -220,7 +220,9 @@ This is for `completion-at-point-functions'."
                 (list beg end
                       (lambda (string predicate action)
                         (if (eq action 'metadata)
-                            '(metadata (category . org-agent-mention))
+                            '(metadata (category . org-agent-mention)
+                                       (display-sort-function . identity)
+                                       (cycle-sort-function . identity))
                           (complete-with-action action (mapcar #'car known)
                                                 string predicate)))
                       :exclusive 'no
@@ -277,8 +279,13 @@ They are as for `org-agent-add--mention-known'."
     (nreverse headings)))
 
 (defun org-agent-add--mention-buffers ()
-  "Return candidates for buffers, as for `org-agent-add--mention-known'."
-  (cl-loop for buffer in (buffer-list)
+  "Return candidates for buffers, as for `org-agent-add--mention-known'.
+Files that are visited come first, those that one was in last before
+others, and buffers of Emacs's own making come last."
+  (cl-loop for buffer in (sort (buffer-list)
+                               (lambda (a b)
+                                 (< (org-agent-add--mention-rank a)
+                                    (org-agent-add--mention-rank b))))
            unless (or (string-prefix-p " " (buffer-name buffer))
                       (buffer-local-value 'org-agent-chat-session buffer)
                       (org-agent-command-private-p buffer))
@@ -289,6 +296,12 @@ They are as for `org-agent-add--mention-known'."
                                 (buffer-file-name buffer))
                              "buffer")
                            (lambda () (org-agent-context-of-buffer buffer))))))
+
+(defun org-agent-add--mention-rank (buffer)
+  "Return how late BUFFER is offered: the higher, the later."
+  (cond ((buffer-file-name buffer) 0)
+        ((string-prefix-p "*" (buffer-name buffer)) 2)
+        (t 1)))
 
 (defun org-agent-add--mention-insert (name function)
   "Replace NAME before point, and its at sign, by a link.

@@ -321,6 +321,31 @@
         (should (equal (mapcar #'car (org-agent-context-test--texts (org-agent-context-test--say "")))
                        '("file" "region" "subtree")))))))
 
+(ert-deftest org-agent-context-completion-offers-files-first ()
+  "After an at sign come the files one is in, and Emacs's own buffers last."
+  (org-agent-fake-with-chat
+    (let ((file (org-agent-context-test--file "z.org" "* A heading\nbody\n")))
+      (unwind-protect
+          (org-agent-context-test--in file
+            (get-buffer-create "*Async-native-compile-log*")
+            (get-buffer-create "plain")
+            (switch-to-buffer "*org-agent-chat*")
+            (delete-other-windows)
+            (display-buffer buffer '(display-buffer-pop-up-window))
+            (goto-char (point-max))
+            (insert "see @")
+            (pcase-let* ((`(,beg ,end ,table . ,_) (org-agent-add-mention-completion))
+                         (names (all-completions (buffer-substring beg end) table))
+                         (sort (completion-metadata-get
+                                (completion-metadata "" table nil)
+                                'display-sort-function)))
+              (setq names (funcall sort names))
+              (should (member "z.org" (member "*A heading" names)))
+              (should (member "plain" (member "z.org" names)))
+              (should (member "*Async-native-compile-log*" (member "plain" names)))))
+        (mapc (lambda (name) (when (get-buffer name) (kill-buffer name)))
+              '("*Async-native-compile-log*" "plain"))))))
+
 (ert-deftest org-agent-context-sizes-are-shown ()
   "The size of each attachment is shown, and the text does not change."
   (org-agent-fake-with-chat
