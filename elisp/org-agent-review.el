@@ -124,7 +124,32 @@ STALE is the reason why its action cannot be executed now, or nil."
             org-agent-review--stale stale)
       (org-agent-section-show
        (org-agent-review--text-sections approval text stale)))
-    (pop-to-buffer buffer)))
+    (org-agent-review--pop-to buffer)))
+
+(defvar-local org-agent-review--beside nil
+  "Where one was before this buffer: (WINDOW BUFFER START POINT).")
+
+(defun org-agent-review--pop-to (buffer)
+  "Select BUFFER in some window, until the person quits it.
+Emacs scrolls a window that becomes smaller, and leaves it so."
+  (let ((beside (list (selected-window) (current-buffer) (window-start) (point))))
+    (pop-to-buffer buffer)
+    (unless (eq (nth 1 beside) (current-buffer))
+      (setq org-agent-review--beside beside)
+      (add-hook 'quit-window-hook #'org-agent-review--scroll-back nil t))))
+
+(defun org-agent-review--scroll-back ()
+  "Show what the window beside had shown, once this one is gone.
+Do nothing when the person has moved there since."
+  (pcase org-agent-review--beside
+    (`(,window ,buffer ,start ,point)
+     (run-at-time
+      0 nil
+      (lambda ()
+        (when (and (window-live-p window) (eq (window-buffer window) buffer)
+                   (= (window-point window) point)
+                   (<= start (with-current-buffer buffer (point-max))))
+          (set-window-start window start t)))))))
 
 (defun org-agent-review--text-sections (approval text stale)
   "Return the sections that show TEXT, the whole text of APPROVAL.
@@ -255,7 +280,7 @@ you can edit the new text.
           (org-agent-review--draw)
           (goto-char (point-min))
           (org-agent-review-next))
-        (pop-to-buffer "*org-agent-review*"))
+        (org-agent-review--pop-to "*org-agent-review*"))
     (org-agent-rpc-error
      (org-agent-approval-whole
       approval nil

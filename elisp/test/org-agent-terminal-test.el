@@ -240,6 +240,42 @@ That holds for moving by lines, and when an answer is undone."
         :draft (pos-visible-in-window-p (point-max))
         :point (= (point) (point-max))))
 
+(defun org-agent-terminal-test--look-closely ()
+  "Look closely at a letter and quit that; return whether the letter is seen."
+  (org-agent-chat)
+  (org-agent-kernel-test--wait-attached)
+  (delete-other-windows)
+  ;; As on a small terminal: the two share one half.
+  (set-window-dedicated-p (split-window nil 30) t)
+  (setq split-height-threshold 20)
+  (org-agent-kernel-test--say "/capture call Ann by friday #phone")
+  (org-agent-fake-wait
+   (progn (redisplay t) (bound-and-true-p org-agent-asks-open)))
+  (goto-char (point-max))
+  (search-backward "look closely")
+  (redisplay t)
+  (let ((conversation (selected-window))
+        (letter (save-excursion (goto-char (point-min))
+                                (search-forward "TODO May I")))
+        narrow)
+    (call-interactively (key-binding "v"))
+    (org-agent-fake-wait (progn (redisplay t)
+                                (equal (buffer-name) "*org-agent-review*")))
+    (setq narrow (pos-visible-in-window-p letter conversation))
+    (call-interactively (key-binding "q"))
+    (sit-for 0.1)
+    (redisplay t)
+    (list :beside narrow
+          :after (pos-visible-in-window-p letter conversation))))
+
+(ert-deftest org-agent-terminal-letter-is-seen-again ()
+  "After one has looked closely, the letter is where it was."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "Yes." (cons 'times -1)))
+    (should (equal (org-agent-terminal-test--run
+                    '(org-agent-terminal-test--look-closely))
+                   '(:beside nil :after t)))))
+
 (ert-deftest org-agent-terminal-letter-is-seen-whole ()
   "An approval that comes while point is in the draft is seen from its beginning."
   (org-agent-kernel-test--with
