@@ -109,7 +109,8 @@ type Table struct {
 	work   sync.WaitGroup
 
 	mu       sync.Mutex
-	commands []*command // the oldest first
+	commands []*command       // the oldest first
+	sweeper  *sandbox.Sweeper // nil until a command writes in a directory
 }
 
 // New returns a table without commands. The caller must close it.
@@ -126,6 +127,20 @@ func (t *Table) Kind() sandbox.Kind { return t.config.Kind() }
 func (t *Table) Close() {
 	t.cancel()
 	t.work.Wait()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sweeper != nil {
+		_ = t.sweeper.Close() // it has nothing to do
+	}
+}
+
+// sweep starts the process that cleans up after commands if this one is killed. The caller holds the lock.
+func (t *Table) sweep(kind sandbox.Kind) (err error) {
+	if t.sweeper != nil || !kind.Fenced() {
+		return nil
+	}
+	t.sweeper, err = sandbox.StartSweeper(filepath.Join(t.config.Directory, "*"+noteSuffix))
+	return err
 }
 
 // Check returns why a command cannot be granted its directory, or nil.
@@ -204,6 +219,11 @@ func (t *Table) start(ctx context.Context, r Request, takesInput bool) (*command
 	}
 	if err := os.MkdirAll(t.config.Directory, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory for what commands write: %w", err)
+	}
+	if r.Writes {
+		if err := t.sweep(kind); err != nil {
+			return nil, err
+		}
 	}
 	c := &command{id: id, request: r, covered: covered, began: time.Now(), ended: make(chan struct{})}
 	var reported sandbox.Left // written while the command runs, read when it has ended

@@ -265,8 +265,8 @@ func runUntilKilled(kind, output, project, command string) int {
 	return 1
 }
 
-// TestRecover checks that a kernel scans what the command of a killed kernel left, and warns the
-// person once.
+// TestRecover checks that the placeholders of a command are removed as soon as its kernel is killed, and not
+// only when the next kernel starts. That kernel scans what the command left, and warns the person once.
 func TestRecover(t *testing.T) {
 	first, directory := newTable(t)
 	kind := first.Kind()
@@ -286,12 +286,16 @@ func TestRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the command runs", func() bool { return os.Remove(filepath.Join(project, "ready")) == nil })
+	if !slices.Contains(names(t, project), ".git") {
+		t.Errorf("the test shows nothing: there is %v", names(t, project))
+	}
 	if err := kernel.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = kernel.Wait()
-	if !slices.Contains(names(t, project), ".git") || len(names(t, directory)) != 2 {
-		t.Errorf("the test shows nothing: there is left %v, and of notes %v", names(t, project), names(t, directory))
+	until(t, "the placeholders are removed", func() bool { return slices.Equal(names(t, project), []string{"sub"}) })
+	if len(names(t, directory)) != 2 {
+		t.Errorf("of notes there is left %v", names(t, directory))
 	}
 	var warned []string
 	table := process.New(process.Config{Kind: func() sandbox.Kind { return kind }, Directory: directory,

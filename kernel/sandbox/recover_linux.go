@@ -9,12 +9,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // noteContent is the content of the file [Command.Note], as JSON.
 type noteContent struct {
 	Warden string // identity of the command's warden
 	View   *view  // the directory before the command
+	Left   *Left  // what the sweeper found
 }
 
 // writeNote writes the note of a command whose warden was started.
@@ -61,27 +64,22 @@ const endLimit = 2 * time.Second
 // It waits until nothing of the command runs. After an error the note is still there, and Recover
 // can be called again.
 func Recover(note string) (directory string, left Left, err error) {
-	text, err := os.ReadFile(note)
+	held, err := lock(note, unix.LOCK_EX) // the sweeper may be at it
 	if err != nil {
 		return "", Left{}, fmt.Errorf("recover after a killed command: %w", err)
 	}
-	var n noteContent
-	if err := json.Unmarshal(text, &n); err != nil || n.View == nil {
-		// The program was killed before the note was complete, and so before the command began.
+	defer held.Close()
+	n, err := readNote(note)
+	if err != nil {
+		return "", Left{}, fmt.Errorf("recover after a killed command: %w", err)
+	}
+	if n.View == nil {
 		return "", Left{}, os.Remove(note)
 	}
 	directory = n.View.Directory
-	for began := time.Now(); runs(n.Warden); time.Sleep(time.Millisecond) {
-		if time.Since(began) > endLimit {
-			return directory, Left{}, fmt.Errorf("a command still runs in %s", directory)
-		}
+	if left, err = n.finish(); err != nil {
+		return directory, Left{}, err
 	}
-	// The warden's end kills the command's other processes, which hold the locks of the guards until
-	// they are gone. A lock that is held for longer belongs to another command.
-	for began := time.Now(); unguard(directory, n.View.Repositories, n.View.Obeyed) && time.Since(began) < endLimit; {
-		time.Sleep(time.Millisecond)
-	}
-	left = n.View.restore()
 	if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return directory, left, fmt.Errorf("recover after a killed command: %w", err)
 	}

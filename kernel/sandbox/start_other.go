@@ -25,6 +25,15 @@ func Probe(context.Context) (Kind, error) {
 // Recover does nothing, because no command is fenced in.
 func Recover(string) (directory string, left Left, err error) { return "", Left{}, nil }
 
+// Sweeper does nothing, because no command is fenced in.
+type Sweeper struct{}
+
+// StartSweeper returns a sweeper that does nothing.
+func StartSweeper(string) (*Sweeper, error) { return &Sweeper{}, nil }
+
+// Close does nothing.
+func (*Sweeper) Close() error { return nil }
+
 // Left returns an empty Left: without a fence a command may have left something anywhere.
 func (p *Process) Left() Left { return Left{} }
 

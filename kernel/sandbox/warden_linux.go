@@ -24,9 +24,15 @@ const (
 	reportFile = 4
 )
 
-// Main makes this process a warden if it was started as one, and then does not return. A program
-// that calls Start must call Main first of all.
+// Main makes this process a warden or a sweeper if it was started as one, and then does not return. A program
+// that calls Start or StartSweeper must call Main first of all.
 func Main() {
+	if len(os.Args) == 2 && os.Args[0] == sweeperName && os.Args[1] == sweeperName {
+		if beSweeper() != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if len(os.Args) != 2 || os.Args[1] != wardenName {
 		return
 	}
