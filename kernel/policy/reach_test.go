@@ -86,7 +86,7 @@ func TestReachRule(t *testing.T) {
 		{"write", `(:writes "home")`, policy.Ask, "decides what the agent is", true},
 		{"write", `(:writes "home/sessions/main.org")`, policy.Refuse, "nobody changes what was said", false},
 		{"write", `(:runs "ls" :writes "home/sessions/main.org")`, policy.Refuse, "nobody changes", false},
-		{"write", `(:runs "date")`, policy.Ask, "it runs date, which no rule allows", false},
+		{"write", `(:runs "make")`, policy.Ask, "it runs make, which no rule allows", false},
 		{"read", `(:burns "home/a")`, policy.Refuse, "nothing is known", false},
 		{"read", `(:refused "x")`, policy.Refuse, "give it another name", false},
 	} {
@@ -215,7 +215,7 @@ func TestProject(t *testing.T) {
 	try(`(:reads ".env")`, policy.Ask, "keys and passwords may be")
 	try(`(:reads "a/.ssh/id_rsa")`, policy.Refuse, "keys and passwords")
 	try(`(:writes "a/b")`, policy.Ask, "changes")
-	try(`(:runs "cat <a")`, policy.Ask, "no rule allows")
+	try(`(:runs "cat b <a")`, policy.Ask, "no rule allows")
 	if err := os.WriteFile(rules, []byte("* Rules\n| rule | matches | verdict | why | since |\n|---\n| reads | "+project+"/a/** | refuse | no | |\n| runs | cat ** | allow | | |\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

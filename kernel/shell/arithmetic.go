@@ -14,9 +14,13 @@ import (
 // everything in the text that sets it sets a number. One that nothing sets is empty, because commands
 // are given no variables but PATH and the language, and the shell's own have other names.
 type numbers struct {
-	known bool            // the text was looked through
-	other map[string]bool // variables that may hold something else
-	any   bool            // any variable may
+	known bool              // the text was looked through
+	other map[string]bool   // variables that may hold something else
+	any   bool              // any variable may
+	set   map[string]bool   // variables that are set otherwise than by a loop over words
+	loops map[string][]Word // what loops set them to
+	// arithmetics is true if the text has arithmetic, which can set any of them.
+	arithmetics bool
 }
 
 // ownVariable matches a name that no shell gives a meaning to.
@@ -34,21 +38,25 @@ var (
 
 // numbersIn looks through a text.
 func (r *reader) numbersIn(file *syntax.File) numbers {
-	n := numbers{known: true, other: map[string]bool{}}
+	n := numbers{known: true, other: map[string]bool{}, set: map[string]bool{}, loops: map[string][]Word{}}
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch node := node.(type) {
 		case *syntax.Assign:
+			if node.Name != nil {
+				n.set[node.Name.Value] = true
+			}
 			if node.Name != nil && (node.Array != nil || node.Index != nil || !isNumber(node.Value)) {
 				n.other[node.Name.Value] = true
 			}
 		case *syntax.ForClause:
+			r.loopOver(node, &n)
 			if words, ok := node.Loop.(*syntax.WordIter); ok && (node.Select || !words.InPos.IsValid() ||
 				slices.ContainsFunc(words.Items, func(w *syntax.Word) bool { return !isNumber(w) })) {
 				n.other[words.Name.Value] = true
 			}
 		case *syntax.ParamExp:
 			if node.Param != nil && node.Exp != nil {
-				n.other[node.Param.Value] = true // some of these set it
+				n.other[node.Param.Value], n.set[node.Param.Value] = true, true // some of these set it
 			}
 		case *syntax.DeclClause:
 			for _, a := range node.Args {
@@ -91,11 +99,11 @@ func (n *numbers) named(w Word) {
 		return
 	}
 	for _, name := range namePattern.FindAllString(w.Text, -1) {
-		n.other[name] = true
+		n.other[name], n.set[name] = true, true
 	}
 	if option, found := strings.CutPrefix(w.Text, "-"); found { // -aNAME
 		for i := range len(option) {
-			n.other[option[i:]] = true
+			n.other[option[i:]], n.set[option[i:]] = true, true
 		}
 	}
 }

@@ -21,13 +21,13 @@ func (r *reader) command(words []Word, assigns int, from origin, input stdin) {
 		r.unknown(index, -1, "it names no program")
 		return
 	}
-	p, known := programNamed(name)
+	p, known := programNamed(name, standard)
 	if !known {
 		return
 	}
 	c := call{reader: r, index: index, name: name, words: words, program: assigns, line: from.line, input: input}
 	p.read(&c)
-	r.script.Commands[index].Harmless = p.harmless && name == words[assigns].Text && assigns == 0 && len(r.script.Commands[index].Opaque) == 0
+	r.script.Commands[index].Harmless = (p.harmless || c.filters) && name == words[assigns].Text && assigns == 0 && len(r.script.Commands[index].Opaque) == 0
 	r.script.Commands[index].OnlyRuns = p.onlyRuns && standard && assigns == 0 && c.ran && len(r.script.Commands[index].Opaque) == 0
 }
 
@@ -69,6 +69,7 @@ type call struct {
 	line    int
 	input   stdin
 	ran     bool // a command that it runs was found
+	filters bool // it only passes on what it is given
 }
 
 // program says how the words of a program are read.

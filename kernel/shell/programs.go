@@ -70,16 +70,6 @@ func interpreter(c *call) {
 	c.unknown(-1, stdinWhy)
 }
 
-// allWordsDecide describes a program where every word decides what it runs.
-func allWordsDecide(why string) program {
-	return program{read: func(c *call) {
-		if len(c.rest()) == 0 {
-			c.unknown(-1, stdinWhy)
-		}
-		c.literal(0, len(c.rest()), why)
-	}}
-}
-
 // opaqueProgram describes a program whose words do not tell what it runs.
 func opaqueProgram(why string) program { return program{read: func(c *call) { c.unknown(-1, why) }} }
 
@@ -107,65 +97,6 @@ func firstWordsDecide(n int, why string) program {
 			c.unknown(-1, stdinWhy)
 		}
 	}}
-}
-
-// subcommands describes a program that runs the content of files with these subcommands. options
-// are those with which it runs or writes something else.
-func subcommands(names, options string) program {
-	return program{read: func(c *call) {
-		for i, w := range c.rest() {
-			if w.Kind != Literal {
-				c.unknown(-1, ownWhy)
-				return
-			}
-			if dangerous(w.Text, "C", options) {
-				c.literal(i, i+2, optionWhy)
-			}
-		}
-		for i, w := range c.rest() {
-			if strings.HasPrefix(w.Text, "-") || strings.HasPrefix(w.Text, "+") {
-				c.literal(i, i+2, optionWhy) // before the subcommand
-				continue
-			}
-			for name := range strings.FieldsSeq(names) {
-				if w.Text != name {
-					continue
-				}
-				c.literal(i, i+1, ownWhy)
-				switch name {
-				case "run", "run-script", "exec", "x", "dlx", "explore", "tool", "netns", "vrf":
-					c.literal(i+1, i+2, ownWhy)
-				}
-			}
-			return
-		}
-	}}
-}
-
-// optionsDecide describes a program that runs or writes something else only with some of its
-// options.
-func optionsDecide(short, long string) program {
-	return program{read: func(c *call) { guardOptions(c, 0, short, long) }}
-}
-
-// guardOptions looks for such options in the rest, from word i on.
-func guardOptions(c *call, i int, short, long string) {
-	for ; i < len(c.rest()); i++ {
-		w := c.rest()[i]
-		if w.Number {
-			continue // no option that runs something is a number
-		}
-		if w.Kind != Literal {
-			c.unknown(-1, "a word that is not known before could be an option that runs something else")
-			continue
-		}
-		if w.Text == "--" {
-			return
-		}
-		if dangerous(w.Text, short, long) {
-			c.literal(i, i+2, optionWhy)
-		}
-	}
 }
 
 // dangerous reports whether a word is one of these options. A letter may stand anywhere among other

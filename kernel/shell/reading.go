@@ -332,12 +332,3 @@ func readSecureShell(c *call) {
 	}
 	c.runsJoined(next + 1)
 }
-
-// readTar reads the words of tar. Some of its options run programs, and the first word is options
-// even without a hyphen.
-func readTar(c *call) {
-	if words := c.rest(); len(words) > 0 && words[0].Kind == Literal && !strings.HasPrefix(words[0].Text, "-") && strings.ContainsAny(words[0].Text, "IFT") {
-		c.literal(0, len(words), optionWhy)
-	}
-	guardOptions(c, 0, "IFT", "files-from use-compress-program info-script new-volume-script checkpoint-action to-command rsh-command rmt-command")
-}

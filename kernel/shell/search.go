@@ -16,12 +16,13 @@ func readGrep(c *call) {
 			c.aside(i)
 		}
 	}
+	c.judge(readPrograms()["grep"], 0)
 	c.asidePattern(grepFlags)
 }
 
 // readRipgrep reads the words of rg. Some of its options run a program for each file.
 func readRipgrep(c *call) {
-	guardOptions(c, 0, "z", "pre hostname-bin search-zip")
+	c.judge(readPrograms()["rg"], 0)
 	c.asidePattern(ripgrepFlags)
 }
 

@@ -65,6 +65,15 @@ type Command struct {
 	// Aside are indices of words that name no file that the program touches: a pattern that it looks
 	// for, or what it leaves out.
 	Aside []int
+	// Obeys is true if the program obeys files of the directory in which it runs, such as its makefile or
+	// the settings of its repository.
+	Obeys bool
+	// Reads is true if the program changes no files. What its options can do besides is in Opaque.
+	Reads bool
+	// After is how many of Script.Changes come before the command. Moved is true if the directory in which it
+	// runs is not known from them.
+	After int
+	Moved bool
 	// Opaque lists what else the command could run and cannot be told from its words.
 	Opaque []Opacity
 }
@@ -82,6 +91,9 @@ type Opacity struct {
 	// At is the index of the word that decides it. A person who agreed to exactly this word agreed
 	// to it. At is -1 if no word decides.
 	At int
+	// Perhaps is the word because of which it is so, if the files that are there can tell that it is not: a
+	// pattern that matches no name that begins like an option. nil: they cannot.
+	Perhaps *Word
 }
 
 // Word is one argument.
@@ -92,6 +104,34 @@ type Word struct {
 	Home bool
 	// Number is true for a word of the kind One that becomes a number.
 	Number bool
+	// Starts is what every word begins with that a word of the kinds One and Many can become. "": that is not
+	// known.
+	Starts string
+	// Pattern is true if the Text is a pattern for the names of files and nothing else.
+	Pattern bool
+	// Among are the words of which a word of the kind One is one, known texts and patterns, or the empty text. None: they
+	// are not known.
+	Among []Word
+}
+
+// isOneOf reports whether all that the word can become is known and satisfies the condition.
+func (w Word) isOneOf(satisfies func(text string) bool) bool {
+	for _, of := range w.Among {
+		if of.Kind != Literal || !satisfies(of.Text) {
+			return false
+		}
+	}
+	return len(w.Among) > 0
+}
+
+// begins reports whether the beginning of all that the word can become is known and satisfies the condition.
+func (w Word) begins(satisfies func(text string) bool) bool {
+	for _, of := range w.Among {
+		if of.Kind == Literal && !satisfies(of.Text) || of.Kind != Literal && !of.begins(satisfies) {
+			return false
+		}
+	}
+	return len(w.Among) > 0 || w.Starts != "" && satisfies(w.Starts+"…")
 }
 
 // WordKind says how much of a word is known before the command runs.
@@ -170,8 +210,10 @@ func (r *reader) text(text string, from origin) error {
 	}
 	before, numbersBefore := r.source, r.numbers
 	r.source, r.numbers = text, numbers{}
-	if from.by < 0 && (strings.Contains(text, "((") || strings.Contains(text, "$[")) { // the variables of any other text may be set outside of it
+	arithmetics := strings.Contains(text, "((") || strings.Contains(text, "$[")
+	if from.by < 0 && (arithmetics || strings.Contains(text, "for")) { // the variables of any other text may be set outside of it
 		r.numbers = r.numbersIn(file)
+		r.numbers.arithmetics = arithmetics
 	}
 	r.walk(file, from)
 	r.source, r.numbers = before, numbersBefore

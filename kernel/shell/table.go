@@ -2,9 +2,9 @@ package shell
 
 import "strings"
 
-// programNamed returns how the words of a program are read, for the programs that can run others.
-// Any other program does what its name says, and a person who allows it knows what that is.
-func programNamed(name string) (program, bool) {
+// programNamed returns how the words of a program are read. known is false for a program of the person's own,
+// which is called by its path: it does what the person says who allows it.
+func programNamed(name string, standard bool) (program, bool) {
 	if p, known := wrapperNamed(name); known {
 		return p, true
 	}
@@ -38,21 +38,11 @@ func programNamed(name string) (program, bool) {
 		return program{read: interpreter}, true
 	case "ed", "ex", "sqlite3", "psql", "mysql", "mariadb", "gdb", "lldb", "ftp", "lftp", "telnet", "at", "batch", "bc":
 		return opaqueProgram(stdinWhy), true
-	case "vi", "vim", "nvim", "view", "vimdiff", "emacs", "emacsclient", "nano", "less", "more", "most", "pg", "crontab", "docker", "podman", "nerdctl", "kubectl",
-		"systemd-run", "systemctl", "machinectl", "nsenter", "unshare", "chroot", "setpriv", "capsh", "firejail", "bwrap", "tmux", "screen", "dtach", "abduco",
-		"strace", "ltrace", "perf", "valgrind", "rr", "entr", "inotifywait", "parallel", "sem", "rush", "direnv", "nix", "nix-shell", "nix-build", "guix", "pipx", "uv",
-		"uvx", "npx", "pnpx", "bunx", "poetry", "pipenv", "conda", "mamba", "hatch", "tox", "nox", "rake", "bundle", "just", "task", "invoke", "fab", "ansible",
-		"ansible-playbook", "vagrant", "terraform", "socat", "ncat", "nc", "netcat", "xdg-open", "open", "dbus-run-session", "dbus-send", "gdbus", "busctl",
-		"run-parts", "start-stop-daemon", "daemonize", "logrotate", "cpulimit", "fakeroot", "proot", "qemu", "wine", "x-terminal-emulator", "xterm", "hyperfine", "ld.so", "msgfilter":
-		return allWordsDecide(optionWhy), true
 	}
 	if strings.HasPrefix(name, "python") || strings.HasPrefix(name, "pypy") || strings.HasPrefix(name, "perl5") || strings.HasPrefix(name, "lua5") {
 		return program{read: interpreter}, true
 	}
-	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
-		return allWordsDecide(optionWhy), true
-	}
-	return toolNamed(name)
+	return toolNamed(name, standard)
 }
 
 // wrapperNamed does the same as programNamed for programs that run the words after them.
@@ -140,68 +130,18 @@ func builtinNamed(name string) (program, bool) {
 	return program{}, false
 }
 
-// toolNamed does the same as programNamed for programs that do one thing by default, and others on
-// demand.
-func toolNamed(name string) (program, bool) {
+// toolNamed does the same as programNamed for the programs of the table.
+func toolNamed(name string, standard bool) (program, bool) {
 	switch name {
-	case "tar", "gtar", "bsdtar":
-		return program{read: readTar}, true
-	case "sort", "gsort":
-		return optionsDecide("", "compress-program"), true
-	case "rsync":
-		return optionsDecide("eM", "rsh rsync-path remote-option"), true
-	case "scp":
-		return optionsDecide("SoFD", ""), true
-	case "sftp":
-		return optionsDecide("SobFD", ""), true
-	case "curl":
-		return optionsDecide("KE", "config engine"), true
-	case "wget":
-		return optionsDecide("e", "execute use-askpass config"), true
-	case "man":
-		return optionsDecide("PHC", "pager html config-file"), true
-	case "zip":
-		return optionsDecide("T", "unzip-command TT"), true
-	case "split", "gsplit":
-		return optionsDecide("", "filter"), true
-	case "rg":
-		return program{read: readRipgrep}, true
-	case "file":
-		return optionsDecide("CfmzZ", "compile files-from magic-file uncompress uncompress-noreport"), true
-	case "wc", "gwc", "du", "gdu":
-		return optionsDecide("", "files0-from"), true
-	case "ag", "bat", "batcat", "delta":
-		return optionsDecide("", "pager"), true
-	case "fd", "fdfind":
-		return optionsDecide("xX", "exec exec-batch"), true
-	case "grep", "egrep", "fgrep", "ggrep":
-		return program{read: readGrep}, true
-	case "date":
-		return optionsDecide("s", "set"), true
-	case "tcpdump":
-		return optionsDecide("z", "postrotate-command"), true
-	case "ip":
-		return subcommands("netns vrf", "batch"), true
-	case "gcc", "cc", "clang", "g++", "c++", "clang++":
-		return optionsDecide("", "wrapper fplugin Xclang"), true
 	case "make", "gmake", "ninja", "bmake":
 		return program{read: readMake}, true
-	case "go":
-		return subcommands("run generate test tool", "exec toolexec vettool"), true
-	case "cargo":
-		return subcommands("run test bench install build check", "config"), true
-	case "npm", "pnpm", "cnpm":
-		return subcommands("run run-script test t start stop restart exec x explore install i ci add install-test it publish rebuild create init dlx config set", "script-shell node-options prefix"), true
-	case "yarn":
-		return firstWordsDecide(1, ownWhy), true
-	case "pip", "pip3", "gem", "opam", "stack", "cabal", "mix", "rebar3", "lein", "sbt", "mvn", "gradle", "gradlew", "ant", "bazel", "meson", "cmake", "ctest", "scons", "dotnet", "composer":
-		return firstWordsDecide(1, ownWhy), true
-	case "jq":
-		return optionsDecide("L", "from-file library-path"), true
-	case "openssl":
-		return optionsDecide("", "engine provider provider-path"), true
-	case "pytest", "py.test":
-		return optionsDecide("pco", "rootdir confcutdir config-file"), true
+	case "grep", "egrep", "fgrep", "ggrep":
+		return program{read: readGrep}, true
+	case "rg":
+		return program{read: readRipgrep}, true
 	}
-	return program{}, false
+	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") {
+		name = "ld.so"
+	}
+	return listed(name, standard)
 }

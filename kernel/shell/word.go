@@ -34,9 +34,44 @@ func (r *reader) wordOf(w *syntax.Word) Word {
 		return Word{Text: r.written(w), Kind: One, Number: true}
 	}
 	if kind != Literal {
-		return Word{Text: r.written(w), Kind: kind}
+		starts, pattern := beginning(w)
+		return Word{Text: r.written(w), Kind: kind, Starts: starts, Pattern: pattern, Among: r.loopWords(w)}
 	}
 	return Word{Text: b.String(), Home: home}
+}
+
+// beginning returns the text with which all words begin that a word can become. pattern is true if nothing
+// in the word but names of files is not known.
+func beginning(w *syntax.Word) (starts string, pattern bool) {
+	pattern, known := true, true
+	for _, part := range w.Parts {
+		switch p := part.(type) {
+		case *syntax.Lit:
+			at := strings.IndexAny(p.Value, `\*?[{~`)
+			if at < 0 {
+				at = len(p.Value)
+			} else if p.Value[at] != '*' && p.Value[at] != '?' && p.Value[at] != '[' {
+				pattern = false
+			}
+			if known {
+				starts += p.Value[:at]
+			}
+			known = known && at == len(p.Value)
+		case *syntax.SglQuoted, *syntax.DblQuoted:
+			pattern = false
+			text, kind := partOf(p, false)
+			if kind == Many {
+				return "", false // its parts are words of their own
+			}
+			if known && kind == Literal {
+				starts += text
+			}
+			known = known && kind == Literal
+		default:
+			return "", false
+		}
+	}
+	return starts, pattern
 }
 
 // partOf returns the text of a part of a word, and how much of it is known.
