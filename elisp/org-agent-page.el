@@ -275,6 +275,9 @@ It is of level one, and so is not a part of an answer."
   "Hide what programs read of TAGS, which stand from BEG to END.
 NOTE, a string or nil, says the same to people."
   (let ((own (cl-set-difference tags org-agent-page--machine-tags :test #'equal)))
+    ;; A blank that is typed behind the words is hidden with the tags.  What
+    ;; is typed behind it is not.
+    (put-text-property beg end 'rear-nonsticky '(display invisible))
     (cond (own (org-agent-page--instead
                 beg end (concat note "  :" (string-join (cl-remove-if-not
                                                          (lambda (tag) (member tag own))

@@ -217,6 +217,22 @@ Emacs would move point behind the drawer."
       (should (equal typed (buffer-substring-no-properties (1- (point)) (point))))
       (should-not (get-text-property (1- (point)) 'invisible)))))
 
+(ert-deftest org-agent-page-unsent-question-is-corrected ()
+  "What is typed behind the words of a heading is seen, also behind blanks.
+So it is in a question that was not sent, in a draft and in a person's heading."
+  (dolist (heading '("* Hello                    :user:unsent:" "* Hello   :user:"
+                     "** Hello            :draft:" "* Hello   :user:unsent:mine:"))
+    (org-agent-page-test--with (concat heading "\n:PROPERTIES:\n:ID: q\n:END:\n* ")
+      (goto-char (point-min))
+      (search-forward "Hello")
+      (dolist (typed '(" " " " " " "x" " " "y"))
+        (insert-and-inherit typed)
+        (should-not (get-text-property (1- (point)) 'invisible))
+        (should-not (get-text-property (1- (point)) 'display))
+        (font-lock-ensure))
+      (should (equal (org-agent-heading-title (point-min)) "Hello   x y"))
+      (should (string-search "Hello   x y" (org-agent-page-test--seen))))))
+
 (ert-deftest org-agent-page-excerpt-is-the-text ()
   "A title that only repeats how the text begins is shown as its beginning."
   (let ((file "* Q :user:\n:PROPERTIES:\n:ID: q\n:END:
