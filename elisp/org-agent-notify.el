@@ -108,10 +108,10 @@
 (defun org-agent-notify--header-model ()
   "Return the part of the header line that names the model."
   (org-agent-notify--header-button
-   (org-agent-notify--escape
-    (or (org-agent-chat-get :model)
-        (plist-get org-agent-kernel-server :model)
-        "org-agent"))
+   (pcase (or (org-agent-chat-get :model)
+              (plist-get org-agent-kernel-server :model) "org-agent")
+     ("builtin" "built-in guide")
+     (name (org-agent-notify--escape name)))
    'org-agent-header-model))
 
 (defun org-agent-notify--header-preset ()
