@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"org-agent/kernel/plist"
 	"reflect"
 	"slices"
 	"strings"
@@ -393,6 +394,78 @@ func (r Caller) load(ctx context.Context, source, file string, firstLine int, ea
 			}
 		}
 	})
+}
+
+// LoadAll is [Caller.Load] that goes on behind a form that fails, and returns the faults of all. Behind
+// one that cannot be read, it goes on with the next line that begins with a parenthesis. It stops where a
+// form or a string has no end, and where a limit is exceeded. The error is the context's.
+func (r Caller) LoadAll(ctx context.Context, source, file string, firstLine int) (faults []error, err error) {
+	stopped := r.run(ctx, func(c *Call) {
+		for more := true; more; {
+			forms := c.newReader(source, file, firstLine, true)
+			var found []error
+			found, more = c.loadAll(forms, file)
+			faults = append(faults, found...)
+			if !more || len(found) == 0 {
+				return
+			}
+			var unread *Error
+			more = errors.As(found[len(found)-1], &unread)
+			if more {
+				source, firstLine, more = behind(source, firstLine, unread.Line)
+			}
+		}
+	})
+	if stopped != nil {
+		faults = append(faults, stopped)
+	}
+	return faults, ctx.Err()
+}
+
+// behind returns the source from the next line that begins with a parenthesis, behind a line, and the
+// number of its first line. ok is false if there is none.
+func behind(source string, firstLine, line int) (rest string, first int, ok bool) {
+	lines := strings.SplitAfter(source, "\n")
+	for i := max(line-firstLine+1, 0); i < len(lines); i++ {
+		if strings.HasPrefix(lines[i], "(") {
+			return strings.Join(lines[i:], ""), firstLine + i, true
+		}
+	}
+	return "", 0, false
+}
+
+// loadAll evaluates the forms. unread is true if the last fault is a form that could not be read, and
+// that has an end.
+func (c *Call) loadAll(forms *reader, file string) (faults []error, unread bool) {
+	for {
+		c.at, c.running = nil, nil
+		var form Value
+		var readError error
+		err := c.protect(func() {
+			if form, readError = forms.next(); readError != nil && readError != io.EOF {
+				c.readFailed(readError, forms)
+			}
+		})
+		if readError == io.EOF {
+			return faults, false
+		}
+		if err == nil {
+			c.at = nil
+			err = c.protect(func() { c.topLevel(form, file) })
+		}
+		var fault *Error
+		switch {
+		case err == nil:
+			continue
+		case !errors.As(err, &fault) || fault.Limit():
+			c.returned(nil, err)
+		}
+		faults = append(faults, err)
+		if readError != nil {
+			var syntax *plist.SyntaxError
+			return faults, !errors.As(readError, &syntax) || syntax.Kind != plist.UnclosedList && fault.Class != EndOfFile
+		}
+	}
 }
 
 // Value returns the value of a variable of the note, by its name in any case.

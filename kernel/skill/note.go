@@ -96,8 +96,9 @@ type Note struct {
 	// Diagnostics are the note's warnings.
 	Diagnostics []Diagnostic
 
-	text          string // of the whole note
-	mentionsHooks bool   // the text seems to define hooks, even if they are broken
+	surprises     []Diagnostic // what only a check tells
+	text          string       // of the whole note
+	mentionsHooks bool         // the text seems to define hooks, even if they are broken
 	key           string
 	ids           []string // its own :ID:s, for dependencies
 	dependencies  []dependency
@@ -148,7 +149,7 @@ func Check(ctx context.Context, path string, source []byte, options Options) []D
 	if len(faults) == 0 {
 		faults = n.load(ctx)
 	}
-	return limited(append(faults, n.Diagnostics...))
+	return limited(slices.Concat(faults, n.Diagnostics, n.surprises))
 }
 
 func limited(all []Diagnostic) Faults {
@@ -183,6 +184,8 @@ func scan(path string, source []byte, options Options) (*Note, []Diagnostic) {
 			faults = append(faults, fault)
 		}
 	}
+	n.warnOfBlocks(doc)
+	n.warnOfStrings()
 	requested, wrong := capabilities(path, doc)
 	n.request(requested)
 	return n, append(faults, wrong...)
@@ -204,27 +207,6 @@ func hashBlocks(blocks []org.SkillBlock, hooks []*Hook) string {
 		fmt.Fprintf(h, "%q %q", hook.On(), hook.Script)
 	}
 	return hex.EncodeToString(h.Sum(nil))
-}
-
-// load makes the environment and loads the blocks that are not tests. It stops at the first block
-// that fails.
-func (n *Note) load(ctx context.Context) []Diagnostic {
-	if err := n.makeEnvironment(ctx); err != nil {
-		return []Diagnostic{{File: n.File, Line: 1, Column: 1, Message: err.Error()}}
-	}
-	for i := range n.blocks {
-		if n.blocks[i].Test {
-			continue
-		}
-		if err := n.loadBlock(ctx, i, purposeLoad); err != nil {
-			return []Diagnostic{hintEscapedQuote(n.diagnose(n.blocks[i].Line, err), n.blocks[i])}
-		}
-	}
-	faults := n.problems(ctx)
-	if len(faults) == 0 {
-		faults = n.probe(ctx)
-	}
-	return faults
 }
 
 // spoiledQuote matches a quotation mark with a backslash where a string would begin. A program that

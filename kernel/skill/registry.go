@@ -74,6 +74,7 @@ type Registry struct {
 	keep     versionStore
 	proofs   proofs
 	memory   *lisp.Memory
+	checked  []origin // of notes that are read beside the home's; see CheckFiles
 	current  atomic.Pointer[Set]
 	statuses atomic.Pointer[[]Status]
 
@@ -156,7 +157,7 @@ func (r *Registry) Load(ctx context.Context) []Status {
 
 // origins returns the places from which notes are read.
 func (r *Registry) origins() []origin {
-	var all []origin
+	all := slices.Clone(r.checked)
 	if r.config.Home != "" {
 		all = append(all, homeOrigin(r.config.Home))
 	}
@@ -181,6 +182,7 @@ func (r *Registry) refresh(ctx context.Context, again bool) (missing bool) {
 	var all []*slot
 	for _, o := range r.origins() {
 		names, err := o.list()
+		names = r.withoutChecked(o, names)
 		if r.unlisted(o, err) {
 			changed = true
 		}

@@ -23,6 +23,8 @@ const maximumNotes = 10_000
 type origin struct {
 	files   fs.FS
 	shipped bool
+	// only is the name of the only note that is read here, or "" for all.
+	only string
 	// directory is in front of the names in diagnostics, "" for shipped notes.
 	directory string
 }
@@ -47,6 +49,9 @@ func isNote(name string) bool {
 
 // list returns the sorted names of the origin's notes. A missing directory has none.
 func (o origin) list() ([]string, error) {
+	if o.only != "" {
+		return []string{o.only}, nil
+	}
 	entries, err := fs.ReadDir(o.files, ".")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -44,18 +44,14 @@ func (c *skillCheck) Run(ctx context.Context, proc *process) error {
 	if err != nil {
 		return err
 	}
+	paths, err := proc.paths()
+	if err != nil {
+		return err
+	}
 	faulty := 0
-	for _, path := range notes {
-		source, err := skill.Read(path)
-		var found []skill.Diagnostic
-		if err != nil {
-			found = []skill.Diagnostic{skill.Unread(path, err)}
-		} else {
-			found = skill.Check(ctx, path, source, skill.Options{Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
-		}
-		failed := false
-		for _, d := range found {
-			failed = failed || !d.Warning
+	config := skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent}
+	for _, s := range skill.CheckFiles(ctx, config, notes) {
+		for _, d := range s.Diagnostics {
 			if c.JSON {
 				err = proc.printJSON(d)
 			} else {
@@ -65,7 +61,7 @@ func (c *skillCheck) Run(ctx context.Context, proc *process) error {
 				return err
 			}
 		}
-		if failed {
+		if s.State != skill.Live {
 			faulty++
 		}
 	}
