@@ -15,7 +15,7 @@ func definitionForms() []standardForm {
 		{"deftype", "(name lambda-list &body body)", "Define a type by the type that stands for it.", compileDeftype},
 		{"define-compiler-macro", "(name lambda-list &body body)", "Accepted, and never used.", compileDefineCompilerMacro},
 		{"define-symbol-macro", "(symbol expansion)", "Make a symbol stand for a form.", compileDefineSymbolMacro},
-		{"in-package", "(name)", "Nothing: a note is its own package.", compileInPackage},
+		{"in-package", "(name)", "Enter a package that was made here with defpackage. For any other name nothing happens: a note is its own package.", compileInPackage},
 		{"declaim", "(&rest declarations)", "Proclaim; special is what has an effect.", compileDeclaim},
 		{"declare", "(&rest declarations)", "Declarations stand at the beginning of a body.", func(cp *Compiler, form *Cons, _ *scope) expression {
 			cp.Fail(ProgramError, "declare stands where a form is expected: %s", Sketch(form, formLength))

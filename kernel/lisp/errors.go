@@ -273,6 +273,13 @@ func (e *Environment) suggest(symbol *Symbol, variable bool) string {
 	if lacking := e.language.lacking(symbol); lacking != "" && !variable {
 		return lacking
 	}
+	if hint := e.config.Interface.hints[symbol.name]; hint != "" {
+		return hint
+	}
+	if symbol.operator != nil && !variable {
+		name := displayName(symbol)
+		return fmt.Sprintf("%s is no function: write (lambda (…) (%s …))", name, name)
+	}
 	best, distance := "", min(2, (len(symbol.name)+1)/3)+1
 	rank := "" // of equals that of the same package is taken, then by name
 	consider := func(other *Symbol) {

@@ -18,6 +18,8 @@ func TestErrors(t *testing.T) {
 	for _, test := range []struct{ name, source, want string }{
 		{"type error in a function", "(defun f (x)\n  (let ((y 1))\n    (car x)))\n(f 5)", "note.org:23:5: The value 5 is not of type LIST. (in F: (CAR X))"},
 		{"undefined function", "(defun f () (lenght '(1)))\n(f)", "note.org:21:13: The function LENGHT is undefined. (in F: (LENGHT '(1))); did you mean length?"},
+		{"operator as a function", "(mapcar #'cond '(1))", "note.org:21:9: The function COND is undefined. (#'COND); cond is no function: write (lambda (…) (cond …))"},
+		{"macro as a function", "(funcall 'when 1)", "note.org:21:1: The function WHEN is undefined. ((FUNCALL 'WHEN 1)); when is no function: write (lambda (…) (when …))"},
 		{"unbound variable", "(defvar *count* 1)\n(defun f () (+ 1 *cuont*))\n(f)", "note.org:22:13: The variable *CUONT* is unbound. (in F: (+ 1 *CUONT*)); did you mean *count*?"},
 		{"signalled", "(defun check (x)\n  (when (> x 1)\n    (error \"~a is too large\" x)))\n(check 5)", "note.org:23:5: 5 is too large (in CHECK: (ERROR \"~a is too large\" X))"},
 		{"argument count", "(defun f (a b) (list a b))\n\n(f 1)", "note.org:23:1: invalid number of arguments: 1 (calling F) ((F 1))"},
@@ -236,9 +238,11 @@ func TestPackages(t *testing.T) {
 	for source, want := range map[string]string{
 		`(package-name *package*)`:                                 `"CHAT-NOTE"`,
 		`(progn (in-package :org-agent) (package-name *package*))`: `"CHAT-NOTE"`,
-		`(symbol-package 'foo)`:                                    `#<PACKAGE "CHAT-NOTE">`,
-		`(list 'foo 'car :foo 'cl-ppcre:scan)`:                     `(FOO CAR :FOO CL-PPCRE:SCAN)`,
-		`(progn (defun org-agent::mine () 7) (mine))`:              `7`,
+		`(progn (in-package :nowhere) (package-name *package*))`:   `"CHAT-NOTE"`,
+		`(progn (defpackage :mine (:use :cl)) (in-package :mine) (prog1 (package-name *package*) (in-package :org-agent)))`: `"MINE"`,
+		`(symbol-package 'foo)`:                       `#<PACKAGE "CHAT-NOTE">`,
+		`(list 'foo 'car :foo 'cl-ppcre:scan)`:        `(FOO CAR :FOO CL-PPCRE:SCAN)`,
+		`(progn (defun org-agent::mine () 7) (mine))`: `7`,
 	} {
 		if got, err := evaluated(t, e, source); err != nil || got != want {
 			t.Errorf("%s is %s, %v; want %s", source, got, err, want)

@@ -46,6 +46,8 @@ type Interface struct {
 	// packages are the symbols by package and name.
 	packages map[string]map[string]*Symbol
 	offers   map[*Symbol]offer
+	// hints say of names that mean nothing here what to use instead.
+	hints map[string]string
 	// read are the kernel's functions that forms with a keyword call, by the standard's.
 	read map[*Symbol]*Symbol
 }
@@ -73,6 +75,10 @@ func NewInterface(l *Language, functions []KernelFunction, macros []KernelMacro)
 	}
 	return i, nil
 }
+
+// Explain gives hints for names, in upper case, that mean nothing here. It is called before the interface is
+// used.
+func (i *Interface) Explain(hints map[string]string) { i.hints = hints }
 
 // symbol is the symbol of a kernel name, made if it is neither the language's nor here.
 func (i *Interface) symbol(name string) (*Symbol, error) {

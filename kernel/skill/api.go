@@ -21,7 +21,11 @@ var noteInterface = sync.OnceValues(func() (*lisp.Interface, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lisp.NewInterface(language, kernelFunctions(), kernelMacros())
+	offered, err := lisp.NewInterface(language, kernelFunctions(), kernelMacros())
+	if err == nil {
+		offered.Explain(elsewhere)
+	}
+	return offered, err
 })
 
 // ofNote turns a method of the calling note into a kernel function.

@@ -30,3 +30,6 @@ func (k *Skill) Matches(ctx context.Context, event lisp.Data) (bool, error) {
 
 // CatchAll reports whether the trigger accepted the probe, which only a set of skills shows.
 func (k *Skill) CatchAll() bool { return k.catchAll }
+
+// Elsewhere has the hints for names of earlier systems.
+var Elsewhere = elsewhere
