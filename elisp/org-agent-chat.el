@@ -60,6 +60,7 @@
 (declare-function org-agent-menu "org-agent-menu")
 (declare-function org-agent-notify-header-line "org-agent-notify")
 (declare-function org-agent-send-mark "org-agent-send")
+(declare-function org-agent-send-mark-unreceived "org-agent-send")
 (declare-function org-agent-send-show-unsent "org-agent-send")
 (declare-function org-agent-send-waiting "org-agent-send")
 (declare-function org-agent-settings-preset-refresh "org-agent-settings")
@@ -510,7 +511,7 @@ The kernel has sent the missing turns before."
       (org-agent-chat-own-file (plist-get result :file))
     (org-agent-file-owner-release))
   (org-agent-turn-bring-back)
-  (org-agent-chat--mark-unreceived (plist-get result :never-received))
+  (org-agent-send-mark-unreceived (plist-get result :never-received))
   (dolist (event (plist-get result :queued-events))
     (org-agent-heading-mark-waiting event t))
   (org-agent-chat-restore-draft)
@@ -544,18 +545,6 @@ The kernel has sent the missing turns before."
   (pcase-dolist (`(,turn . ,_) (copy-sequence org-agent-answer-previews))
     (unless (equal turn running)
       (org-agent-turn-set-aside turn))))
-
-(defun org-agent-chat--mark-unreceived (ids)
-  "Mark the questions of IDS, which the kernel never received, as unsent.
-Remove the mark from all other questions."
-  (dolist (id ids)
-    (when-let* ((heading (org-agent-heading-find id)))
-      (when (eq (org-agent-heading-turn-p heading) 'user)
-        (org-agent-send-mark heading t))))
-  (org-agent-heading-map-unsent
-   (lambda (heading)
-     (unless (member (org-agent-heading-property heading "ID") ids)
-       (org-agent-send-mark heading nil)))))
 
 (defun org-agent-chat-detach-all ()
   "Note that the kernel was lost."

@@ -176,6 +176,23 @@ read without a regexp that looks at the whole line."
           (goto-char from))))
     (nreverse ids)))
 
+;;;###autoload
+(defun org-agent-heading-of-ids (ids)
+  "Return the positions of the headings of the turns with IDS, the last first.
+There may be ten thousands, so the text is read once."
+  (let ((wanted (make-hash-table :test #'equal)) headings)
+    (dolist (id ids) (puthash id t wanted))
+    (org-agent-heading-widely
+      (goto-char (point-min))
+      (while (search-forward ":PROPERTIES:" nil t)
+        (let* ((from (point))
+               (drawer (match-beginning 0))
+               (id (org-agent-heading--drawer-id drawer)))
+          (when (and id (gethash id wanted))
+            (push (org-agent-heading--of-drawer drawer) headings))
+          (goto-char from))))
+    headings))
+
 (defun org-agent-heading--drawer-id (drawer)
   "Return the ID of the turn whose drawer begins at DRAWER, or nil.
 Point is after the name of the drawer."

@@ -324,6 +324,33 @@ If the connection was lost, keep the message to send it again later."
                                     new))))))))
 
 ;;;###autoload
+(defun org-agent-send-mark-unreceived (ids)
+  "Mark the questions of IDS, which the kernel never received, as unsent.
+Remove the mark from all other questions.  A question that has an answer
+was received once: the kernel's journal was lost, or is another one.  It
+is not marked, so that nobody sends it again, and the person is told."
+  (let ((lost 0))
+    (dolist (heading (org-agent-heading-of-ids ids))
+      (when (eq (org-agent-heading-turn-p heading) 'user)
+        (if (org-agent-heading-last-turn
+             'agent heading (org-agent-heading-subtree-end heading))
+            (setq lost (1+ lost))
+          (org-agent-send-mark heading t))))
+    (org-agent-heading-map-unsent
+     (lambda (heading)
+       (unless (member (org-agent-heading-property heading "ID") ids)
+         (org-agent-send-mark heading nil))))
+    (org-agent-send--say-lost lost)))
+
+(defun org-agent-send--say-lost (count)
+  "Say that COUNT answered questions are not in the kernel's journal."
+  (when (> count 0)
+    (org-agent-chat-complain
+     (format "%d answered question%s here %s not in the kernel's journal"
+             count (if (= count 1) "" "s") (if (= count 1) "is" "are"))
+     '(:message "they stay here and are not sent again, but models are not shown them; M-x org-agent-doctor says what happened to the journal"))))
+
+;;;###autoload
 (defun org-agent-send-under-way (id)
   "Return what is done to send the message ID, a string.
 Return nil when it was not sent and its author has to send it again."

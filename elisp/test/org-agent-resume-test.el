@@ -130,5 +130,35 @@ It is marked, and sent with the same id when the person sends it."
                      '("First" "heard" "Into the void" "heard" "")))
       (should-not (string-match-p ":unsent:" (buffer-string))))))
 
+(ert-deftest org-agent-resume-lost-journal-marks-nothing-answered ()
+  "An answered question that the kernel does not know is not marked as unsent.
+The person is told, and the file stays as it was."
+  (org-agent-fake-with-home
+    (make-directory (file-name-directory (org-agent-fake-file "main")) t)
+    (let ((text (concat (org-agent-heading-question 1 "q1" "first" nil)
+                        (org-agent-fake-answer-text "a1" "One" "Body")
+                        (org-agent-heading-question 1 "q2" "second" nil)
+                        (org-agent-fake-answer-text "a2" "Two" "Body")
+                        "* "))
+          said)
+      (with-temp-file (org-agent-fake-file "main") (insert text))
+      (push (cons "session/load"
+                  (lambda (params)
+                    (list :session "main" :file (org-agent-fake-file "main")
+                          :keeper t :never-received (plist-get params :ids))))
+            org-agent-fake-answers)
+      (org-agent-fake-start)
+      (cl-letf (((symbol-function 'org-agent-chat-complain)
+                 (lambda (what refusal)
+                   (push (concat what ": " (plist-get refusal :message)) said))))
+        (org-agent-chat)
+        (with-current-buffer "*org-agent-chat*"
+          (org-agent-fake-wait (eq org-agent-chat-attached t))
+          (should (equal (org-agent-fake-text) text))
+          (should (equal (org-agent-fake-file-text) text))))
+      (should (= (length said) 1))
+      (should (string-match-p "\\`2 answered questions here are not in the kernel's journal: they stay"
+                              (car said))))))
+
 (provide 'org-agent-resume-test)
 ;;; org-agent-resume-test.el ends here

@@ -84,6 +84,8 @@ func (e *exporter) home(home string) error {
 		switch {
 		case leftover.MatchString(entry.Name()):
 			return nil
+		case entry.Name() == journal.IdentityFile && !entry.IsDir():
+			return nil // what belongs to a journal is written by the kernel that has it
 		case entry.IsDir():
 			return e.directory(name, below == ".", entry)
 		case !entry.Type().IsRegular():

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -399,6 +400,12 @@ func (i *importer) putJournal() error {
 	}
 	if err := os.Rename(i.incoming, i.paths.Journal); err != nil {
 		return fmt.Errorf("import the journal: %w", err)
+	}
+	// The conversations are in this journal now, and no kernel died that had it.
+	for _, path := range []string{filepath.Join(i.paths.Sessions, journal.IdentityFile), i.paths.Journal + journal.OpenMark} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("import the journal: %w", err)
+		}
 	}
 	return nil
 }

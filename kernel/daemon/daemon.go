@@ -149,10 +149,17 @@ func Run(ctx context.Context, c Config) (err error) {
 	defer closeLog()
 	d.reopenLog = closeLog // the next line opens it
 	d.log, d.faults = log, &service.Faults{Logger: log, Notify: d.clients.NotifyAll, Clients: d.clients.Count}
-	if d.journal, err = journal.Open(ctx, d.paths.Journal); err != nil {
+	opened, incidents, err := journal.Start(ctx, d.paths.Journal, d.paths.Sessions)
+	if err != nil {
 		return err
 	}
+	d.journal = opened
 	defer func() { err = errors.Join(err, d.journal.Close()) }()
+	var happened []string
+	for _, i := range incidents {
+		happened = append(happened, i.Text)
+	}
+	d.faults.Report("journal", happened)
 	closeIndex, err := d.openMemory(ctx, loaded)
 	if err != nil {
 		return err

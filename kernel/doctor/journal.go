@@ -3,9 +3,6 @@ package doctor
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"org-agent/kernel/config"
@@ -17,7 +14,7 @@ import (
 func journalState(ctx context.Context, c Config) []Finding {
 	j, err := journal.OpenToRead(ctx, c.Paths.Journal)
 	if protocol.ErrorCode(err) == protocol.CodeNotFound {
-		return []Finding{ok("there is no journal yet")}
+		return []Finding{noJournal(c)}
 	}
 	if errors.Is(err, journal.ErrOlder) {
 		return []Finding{ok("%v", err)}
@@ -26,7 +23,7 @@ func journalState(ctx context.Context, c Config) []Finding {
 		return []Finding{c.damaged(fail("", "%v", err), journal.Damaged(err))}
 	}
 	defer j.Close()
-	var found []Finding
+	found := incidents(ctx, j)
 	if u, err := j.Search.Unindexed(ctx); err == nil && u.Rows > 0 {
 		found = append(found, ok("%d %% of the journal is not in the search index yet: the kernel indexes it while it runs, and searches take longer until then", u.Percent()))
 	}
@@ -42,24 +39,51 @@ func journalState(ctx context.Context, c Config) []Finding {
 	return append(found, ok("%s is sound, %d kB", c.Paths.Journal, j.Size()>>10))
 }
 
-// damaged adds advice to a finding about a journal and, if mendable is true, a repair that begins a
-// new journal.
+// noJournal says whether a journal was lost, or never was.
+func noJournal(c Config) Finding {
+	if journal.Expected(c.Paths.Sessions) == "" {
+		return ok("there is no journal yet")
+	}
+	return warn("if you have a copy of it, put it there before a kernel starts; your conversations are in the home's sessions/ and stay",
+		"the journal of your conversations, %s, is missing or empty: the kernel begins a new one", c.Paths.Journal)
+}
+
+// incidentTime is how long the doctor tells what happened to the journal.
+const incidentTime = 30 * 24 * time.Hour
+
+// incidents tells what happened to the journal lately.
+func incidents(ctx context.Context, j *journal.Journal) (found []Finding) {
+	happened, err := j.Incidents(ctx, time.Now().Add(-incidentTime))
+	if err != nil {
+		return []Finding{fail("", "%v", err)}
+	}
+	for _, i := range happened {
+		found = append(found, ok("on %s: %s", i.Time.Local().Format(time.DateTime), i.Text))
+	}
+	return found
+}
+
+// damaged adds advice to a finding about a journal and, if mendable is true, a repair that saves what can
+// be read into a new journal, and begins an empty one if nothing can.
 func (c Config) damaged(f Finding, mendable bool) Finding {
-	f.Advice = "your conversations are in the home's sessions/ and stay; copy " + c.Paths.Journal + " before you try to recover it with: sqlite3 FILE .recover"
+	f.Advice = "your conversations are in the home's sessions/ and stay"
 	if !mendable {
 		return f
 	}
-	return f.by("rename it, so that the kernel begins a new one", func(context.Context) error {
-		aside := fmt.Sprintf(".damaged-%s", time.Now().Format("2006-01-02-150405"))
-		return c.eachFile(func(suffix string) error {
-			return os.Rename(c.Paths.Journal+suffix, c.Paths.Journal+aside+suffix)
+	return f.by("save what can be read of it into a new one, and keep the damaged file beside it", func(ctx context.Context) error {
+		return c.alone(func() error {
+			_, err := journal.SalvageFile(ctx, c.Paths.Journal, "was damaged")
+			if !errors.Is(err, journal.ErrNothingSalvaged) {
+				return err
+			}
+			_, err = journal.MoveAside(c.Paths.Journal)
+			return err
 		})
 	})
 }
 
-// eachFile calls do for the file of a database and for the files that SQLite puts beside it, while
-// no kernel has them open. suffix is the part after the database's name.
-func (c Config) eachFile(do func(suffix string) error) error {
+// alone calls do while no kernel has the instance.
+func (c Config) alone(do func() error) error {
 	if alive(c) {
 		return errors.New("the kernel runs and has it open: end it with \"org-agent stop\" first")
 	}
@@ -67,12 +91,7 @@ func (c Config) eachFile(do func(suffix string) error) error {
 	if err != nil {
 		return err
 	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if done := do(suffix); !errors.Is(done, fs.ErrNotExist) {
-			err = errors.Join(err, done)
-		}
-	}
-	return errors.Join(err, lock.Release())
+	return errors.Join(do(), lock.Release())
 }
 
 // clock checks whether the time can be right. The ids of events and the log depend on it.

@@ -55,6 +55,13 @@ func memoryIndex(ctx context.Context, c Config) []Finding {
 func (c Config) anew(f Finding) Finding {
 	f.Advice = "nothing is lost: it is made again from your files"
 	return f.by("remove it, so that the kernel makes it anew", func(context.Context) error {
-		return c.eachFile(func(suffix string) error { return os.Remove(c.Paths.Index + suffix) })
+		return c.alone(func() (err error) {
+			for _, suffix := range []string{"", "-wal", "-shm"} {
+				if removed := os.Remove(c.Paths.Index + suffix); !errors.Is(removed, fs.ErrNotExist) {
+					err = errors.Join(err, removed)
+				}
+			}
+			return err
+		})
 	})
 }

@@ -20,6 +20,7 @@ type database struct {
 	writing  chan struct{} // holds one value while a goroutine uses the writer, or after close
 	closed   bool
 	salvaged bool // it was written elsewhere, and this file is not used any more
+	marked   bool // by [Start], while a kernel has it open
 	deferred deferredQueue
 	flushes  flushTimes
 }
@@ -28,18 +29,25 @@ func newDatabase(path string) *database {
 	return &database{path: path, writing: make(chan struct{}, 1), deferred: deferredQueue{longest: deferredTime}}
 }
 
-// open opens the connection that writes, then those that read.
-func (d *database) open(ctx context.Context) (err error) {
-	if d.writers, err = sql.Open("sqlite", dataSource(d.path)); err != nil {
+// open opens the connection that writes, then those that read. With kept it keeps a copy of a journal of an
+// older schema.
+func (d *database) open(ctx context.Context, kept bool) (err error) {
+	if err := d.openWriter(ctx); err != nil {
 		return err
 	}
-	if d.writer, err = newWriter(ctx, d.writers, &d.flushes); err != nil {
-		return err
-	}
-	if err := d.migrate(ctx); err != nil {
+	if err := d.migrate(ctx, kept); err != nil {
 		return err
 	}
 	d.readers, err = newReaders(dataSource(d.path, "query_only(true)"))
+	return err
+}
+
+// openWriter opens the connection that writes.
+func (d *database) openWriter(ctx context.Context) (err error) {
+	if d.writers, err = sql.Open("sqlite", dataSource(d.path)); err != nil {
+		return err
+	}
+	d.writer, err = newWriter(ctx, d.writers, &d.flushes)
 	return err
 }
 
@@ -55,6 +63,9 @@ func (d *database) close() error {
 	var err error
 	if !d.salvaged {
 		err = d.flushDeferred(context.Background(), waiting)
+	}
+	if d.marked && err == nil {
+		err = unmark(d)
 	}
 	if d.writer != nil {
 		err = errors.Join(err, d.writer.close())
@@ -94,6 +105,17 @@ func (d *database) createFile() error {
 		return d.unusable(os.Chmod(d.path, 0o600))
 	}
 	return nil
+}
+
+// besideSource is dataSource for a process that only reads. Where there is a log, a kernel has the journal
+// open or has died, and the log is left to it: the last process that closes a database would merge and
+// remove it.
+func besideSource(path string, pragmas ...string) string {
+	source := dataSource(path, pragmas...)
+	if _, err := os.Stat(path + "-wal"); err == nil {
+		source += "&mode=ro"
+	}
+	return source
 }
 
 // dataSource returns the driver's name for the file. Every connection waits up to five seconds for

@@ -42,7 +42,7 @@ func (d *database) advice(code int) string {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH, sqlite3.SQLITE_CANTOPEN:
 		return fmt.Sprintf("the journal %s cannot be written: the file and its directory must be yours and writable", d.path)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Sprintf("the journal %s is damaged: move it away and org-agent begins a new one (your conversations are in the home's sessions/ and stay)", d.path)
+		return fmt.Sprintf("the journal %s is damaged: \"org-agent stop\" and \"org-agent doctor --fix\" save what can be read of it (your conversations are in the home's sessions/ and stay)", d.path)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Sprintf("another process is holding the journal %s: try again, or find it with: fuser %s", d.path, d.path)
 	case sqlite3.SQLITE_IOERR:

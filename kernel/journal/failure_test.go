@@ -74,7 +74,7 @@ func TestOpenRefuses(t *testing.T) {
 		{in("file/journal.db"), "the journal needs the directory " + in("file")},
 		{in("nowhere/journal.db"), "the journal needs the directory " + in("nowhere")},
 		{in("directory"), "not a regular file"},
-		{in("garbage"), "is damaged: move it away"},
+		{in("garbage"), "is damaged: \"org-agent stop\""},
 		{in("foreign"), "is a database of another program"},
 		{in("newer"), fmt.Sprintf("written by a newer org-agent (schema %d, this one knows %d)", journal.SchemaVersion+6, journal.SchemaVersion)},
 	} {
@@ -126,14 +126,14 @@ func TestDamagedPages(t *testing.T) {
 
 	damage(4096)
 	_, err := journal.Open(t.Context(), path)
-	wantAdvice(t, err, "is damaged: move it away")
+	wantAdvice(t, err, "is damaged: \"org-agent stop\"")
 
 	damage(len(data) / 2)
 	j := reopen(t, path)
 	_, err = j.Records.Entries(t.Context(), journal.Query{})
-	wantAdvice(t, err, "is damaged: move it away")
+	wantAdvice(t, err, "is damaged: \"org-agent stop\"")
 	_, _, err = j.Turns.Accept(t.Context(), message("new", "main", "text"), "t-new")
-	wantAdvice(t, err, "is damaged: move it away")
+	wantAdvice(t, err, "is damaged: \"org-agent stop\"")
 }
 
 // openAsNobody opens the journal as a user who may read it only, and prints

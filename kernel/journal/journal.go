@@ -13,8 +13,13 @@
 // means that nothing was written. Reads end when their context ends.
 //
 // Durability: committed changes survive the death of the process at any moment. [TurnStore.Accept]
-// also flushes to the disk before it returns. [RecordStore.AppendDeferred] writes together with the
-// next change.
+// also flushes to the disk before it returns: what it acknowledged, and all that was committed before
+// it, survives the loss of power, on a disk that keeps what it was told to flush. After a loss of power
+// the file is whole, and is as it was after some commit. [RecordStore.AppendDeferred] writes together
+// with the next change.
+//
+// Damage: a kernel opens its journal with [Start], which checks one that was not closed and puts what
+// can be read in the place of a damaged one.
 //
 // Errors: a [*protocol.Error], or an error that wraps the error of the context. The code is
 // CodeStorage, with advice, if the file or its disk is at fault. Each method names its other codes.
@@ -50,7 +55,10 @@ type Journal struct {
 // Open opens the journal at path and brings its schema up to date. It creates a missing file with
 // mode 0600, in a directory that must exist. It fails with CodeStorage if the file cannot be
 // created or written, is no journal, is damaged, or was written by a newer org-agent.
-func Open(ctx context.Context, path string) (*Journal, error) {
+func Open(ctx context.Context, path string) (*Journal, error) { return open(ctx, path, false) }
+
+// open opens the journal. With kept it keeps a copy of one of an older schema.
+func open(ctx context.Context, path string, kept bool) (*Journal, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find the journal %s: %w", path, err)
@@ -59,7 +67,7 @@ func Open(ctx context.Context, path string) (*Journal, error) {
 	if err := j.database.createFile(); err != nil {
 		return nil, err
 	}
-	if err := j.database.open(ctx); err != nil {
+	if err := j.database.open(ctx, kept); err != nil {
 		return nil, errors.Join(j.database.failure(ctx, "open the journal", err), j.Close())
 	}
 	return j, nil

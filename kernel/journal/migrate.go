@@ -21,21 +21,27 @@ var schemas embed.FS
 
 // schemaVersion is the version that this program reads and writes. SQLite stores the version of a
 // file in user_version.
-const schemaVersion = 16
+const schemaVersion = 17
 
 // applicationID marks the file as a journal ("oajl"), so that the database of another program is
 // refused and not written to.
 const applicationID = 0x6f616a6c
 
 // migrate brings the file to schemaVersion in one transaction, so that two processes that open a
-// new file at once migrate it once.
-func (d *database) migrate(ctx context.Context) error {
+// new file at once migrate it once. With kept it keeps a copy of a file
+// of an older version.
+func (d *database) migrate(ctx context.Context, kept bool) error {
 	version, err := d.checkVersion(ctx, d.writer.conn)
 	if err != nil {
 		return err
 	}
 	if err := d.writeAhead(ctx); err != nil || version == schemaVersion {
 		return err
+	}
+	if version > 0 && kept {
+		if err := keepCopy(ctx, d, version); err != nil {
+			return err
+		}
 	}
 	return d.transact(ctx, "bring the journal up to date", func(ctx context.Context, tx *writer) error {
 		version, err := d.checkVersion(ctx, tx)

@@ -43,7 +43,7 @@ func OpenToRead(ctx context.Context, path string) (*Journal, error) {
 	if err != nil {
 		return nil, j.database.unusable(err)
 	}
-	if j.database.readers, err = newReaders(dataSource(absolute, "query_only(true)")); err != nil {
+	if j.database.readers, err = newReaders(besideSource(absolute, "query_only(true)")); err != nil {
 		return nil, j.database.failure(ctx, "open the journal", err)
 	}
 	version, err := j.database.checkVersion(ctx, j.database.readers)

@@ -132,7 +132,7 @@ func TestCheckFindsDamage(t *testing.T) {
 	must(t, os.WriteFile(path, data, 0o600))
 	damaged, err := journal.OpenToRead(t.Context(), path)
 	if err != nil {
-		wantAdvice(t, err, "is damaged: move it away")
+		wantAdvice(t, err, "is damaged: \"org-agent stop\"")
 		return
 	}
 	defer damaged.Close()

@@ -103,7 +103,7 @@ func beside(path string) (*database, *sql.DB, error) {
 	if err != nil {
 		return nil, nil, d.unusable(err)
 	}
-	db, err := sql.Open("sqlite", dataSource(absolute))
+	db, err := sql.Open("sqlite", besideSource(absolute))
 	if err != nil {
 		return nil, nil, d.unusable(err)
 	}

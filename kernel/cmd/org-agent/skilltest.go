@@ -73,7 +73,7 @@ func (c *skillTest) options(ctx context.Context, proc *process) (skill.Options, 
 	if _, err := os.Stat(paths.Journal); errors.Is(err, fs.ErrNotExist) {
 		return skill.Options{Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent}, func() {}, nil
 	}
-	j, err := journal.Open(ctx, paths.Journal)
+	j, err := journal.OpenToRead(ctx, paths.Journal)
 	if err != nil {
 		return skill.Options{}, nil, err
 	}
