@@ -36,6 +36,7 @@ func readSed(c *call) {
 			operands = append(operands, i)
 		case long:
 			check(i, expression)
+		case w.Text == "--sandbox" || w.Text == "--posix" || w.Text == "--debug" || w.Text == "--version" || w.Text == "--help" || w.Text == "--binary" || w.Text == "-b":
 		case w.Text == "--quiet" || w.Text == "--silent" || w.Text == "--regexp-extended" || w.Text == "--null-data" || w.Text == "--separate" || w.Text == "--unbuffered":
 		case strings.Trim(w.Text[1:], "nErsuz") == "":
 		case strings.Trim(w.Text[1:len(w.Text)-1], "nErsuz") == "" && strings.HasSuffix(w.Text, "e"):
@@ -55,6 +56,9 @@ func readSed(c *call) {
 // commands e and w, the flags e and w of s, and r, R and W are all that do more. A script is read as
 // every sed reads it: where they differ, for example on a slash in brackets, the answer is false.
 func onlyEdits(script string) bool {
+	if strings.HasSuffix(script, "\\\n") {
+		return false // another script could go on
+	}
 	s := &sedScript{text: script}
 	for {
 		s.skip(" \t\n;")
@@ -82,6 +86,9 @@ func (s *sedScript) take(pattern *regexp.Regexp) bool {
 	return true
 }
 
+// sedSigns are the signs between the parts of a command that are read.
+const sedSigns = "/|#,:!@%+_~="
+
 var (
 	sedLine   = regexp.MustCompile(`^(?:\d+(?:~\d+)?|\$)`)
 	sedSecond = regexp.MustCompile(`^[+~]\d+`)
@@ -89,8 +96,10 @@ var (
 	sedFlags  = regexp.MustCompile(`^[gpiIM0-9]*`)
 	sedNumber = regexp.MustCompile(`^[ \t]*\d*`)
 	sedLabel  = regexp.MustCompile(`^[ \t]*\w*`)
-	sedText   = regexp.MustCompile(`^[ \t]*[^ \t\\\n][^\\\n]*(?:\n|$)`)
-	sedLines  = regexp.MustCompile(`^[^\n]*`)
+	// sedText is a text on the line of its command, or behind a backslash on the next ones. A backslash at the
+	// end of a line goes on with the next one.
+	sedText  = regexp.MustCompile(`^[ \t]*(?:[^ \t\\\n]|\\\n[^\\\n]|\\[^\\\n])(?:[^\\\n]|\\(?s:.))*(?:\n|$)`)
+	sedLines = regexp.MustCompile(`^[^\n]*`)
 )
 
 // address removes the lines that a command is for, if they stand there.
@@ -119,11 +128,15 @@ func (s *sedScript) line() (found, ok bool) {
 	switch {
 	case s.take(sedLine):
 		return true, true
-	case !strings.HasPrefix(s.text, "/"):
-		return false, true
+	case strings.HasPrefix(s.text, "/"):
+		s.text = s.text[1:]
+		return true, s.part('/', true) && s.take(sedCase)
+	case len(s.text) > 1 && s.text[0] == '\\' && strings.Contains(sedSigns, s.text[1:2]):
+		sign := s.text[1]
+		s.text = s.text[2:]
+		return true, s.part(sign, true) && s.take(sedCase)
 	}
-	s.text = s.text[1:]
-	return true, s.part('/', true) && s.take(sedCase)
+	return false, true
 }
 
 // command removes one command.
@@ -143,10 +156,12 @@ func (s *sedScript) command() bool {
 		s.take(sedNumber)
 	case ':', 'b', 't', 'T':
 		s.take(sedLabel)
+		s.skip(" \t") // versions differ in whether a # belongs to the label
+		return s.text == "" || strings.Contains("\n;}", s.text[:1])
 	case 'a', 'i', 'c':
 		return s.take(sedText)
 	case 's', 'y':
-		if s.text == "" || !strings.Contains("/|#,:!@%+", s.text[:1]) {
+		if s.text == "" || !strings.Contains(sedSigns, s.text[:1]) {
 			return false
 		}
 		sign := s.text[0]
@@ -174,8 +189,8 @@ func (s *sedScript) part(sign byte, pattern bool) bool {
 		case c == '\n':
 			return false
 		case c == '\\':
-			if i++; i == len(s.text) || s.text[i] == '\n' || brackets {
-				return false
+			if i++; i == len(s.text) || s.text[i] == '\n' || brackets && (s.text[i] == ']' || s.text[i] == '[') {
+				return false // in brackets, versions differ in what it does to the next sign
 			}
 		case c == sign:
 			s.text = s.text[i+1:]
