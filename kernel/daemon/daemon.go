@@ -169,7 +169,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	if d.config.Commands {
 		d.commands = d.home.OpenCommands(ctx, func() []string { return d.settings.Last().Programs }, d.log, func(directory, text string) {
 			d.faults.Warn("a command's directory: "+directory, text)
-		})
+		}, d.home.Pages(d.settings.Last, d.config.Addresses, d.judgeRedirect).Dial)
 	}
 	defer d.commands.Close()
 	if err := d.wire(ctx, loaded); err != nil {

@@ -10,12 +10,13 @@ import (
 	"org-agent/kernel/policy"
 	"org-agent/kernel/process"
 	"org-agent/kernel/sandbox"
+	"org-agent/kernel/wayout"
 )
 
 // Commands returns the table of commands. Its commands run in a sandbox of the kind that kind
 // returns. Each command may read the directories that programs returns when it starts. warn is
-// [process.Config.Warn].
-func (i Instance) Commands(programs func() []string, kind func() sandbox.Kind, warn func(directory, text string)) *process.Table {
+// [process.Config.Warn], and dial is [process.Config.Dial].
+func (i Instance) Commands(programs func() []string, kind func() sandbox.Kind, warn func(directory, text string), dial wayout.Dial) *process.Table {
 	private := policy.Unread(i.Paths.Home, i.Paths.State)
 	shown := func() (shown []string) {
 		for _, path := range programs() {
@@ -34,6 +35,7 @@ func (i Instance) Commands(programs func() []string, kind func() sandbox.Kind, w
 		Cover:       &cover.Finder{User: resolved(i.Env("HOME")), Own: func(path string) bool { return policy.Secret(i.Paths.Home, path) || i.Paths.Keeps(path) }},
 		Environment: i.Env,
 		Warn:        warn,
+		Dial:        dial,
 	})
 }
 
@@ -48,7 +50,7 @@ type Commands struct {
 // [Instance.Commands]. The first command, or the first call of Fence, Kind or Prepare, probes the
 // sandbox, which takes as long as a command, and cleans up after a kernel that was killed. No
 // command starts before that is finished. The caller must call Close.
-func (i Instance) OpenCommands(ctx context.Context, programs func() []string, log *slog.Logger, warn func(directory, text string)) *Commands {
+func (i Instance) OpenCommands(ctx context.Context, programs func() []string, log *slog.Logger, warn func(directory, text string), dial wayout.Dial) *Commands {
 	c := &Commands{}
 	c.fence = sync.OnceValues(func() (sandbox.Kind, error) {
 		kind, why := sandbox.Probe(ctx)
@@ -60,7 +62,7 @@ func (i Instance) OpenCommands(ctx context.Context, programs func() []string, lo
 		}
 		return kind, why
 	})
-	c.Table = i.Commands(programs, c.Kind, warn)
+	c.Table = i.Commands(programs, c.Kind, warn, dial)
 	return c
 }
 

@@ -36,7 +36,7 @@ func TestCommands(t *testing.T) {
 		Paths: config.Paths{Home: home, State: filepath.Join(home, "state"), Run: filepath.Join(home, "run")},
 		Env:   func(name string) string { return map[string]string{"HOME": home}[name] },
 	}
-	c := i.OpenCommands(t.Context(), func() []string { return nil }, slog.New(slog.DiscardHandler), func(string, string) {})
+	c := i.OpenCommands(t.Context(), func() []string { return nil }, slog.New(slog.DiscardHandler), func(string, string) {}, nil)
 	defer c.Close()
 	c.Prepare()
 	want, missing := sandbox.Probe(t.Context())
@@ -67,7 +67,7 @@ func TestProgramsOfTheMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	var programs []string
-	c := i.OpenCommands(t.Context(), func() []string { return programs }, slog.New(slog.DiscardHandler), func(string, string) {})
+	c := i.OpenCommands(t.Context(), func() []string { return programs }, slog.New(slog.DiscardHandler), func(string, string) {}, nil)
 	defer c.Close()
 	for _, shown := range []bool{false, true, false} {
 		if programs = nil; shown {

@@ -141,12 +141,12 @@ func (p *Policy) pathRule(rules *Rules, kind protocol.ReachKind, path string) De
 	return d
 }
 
-// fetchRule judges fetching an address. The address "*" is the network of a command, which is that of this
-// machine: the command can reach what no page may be fetched from. So no row allows it.
+// fetchRule judges fetching an address. The address "*" is the network of a command, which can send what it
+// reads to any server. So no row allows it.
 func (p *Policy) fetchRule(rules *Rules, address string) Decision {
 	what, network := "fetches "+address, address == "*"
 	if network {
-		what = "has this machine's network, with the services of this machine and of those around it"
+		what = "has a way to any server"
 	}
 	return applyRules(rules, Decision{What: what, Kind: Ask, Reason: what}, string(protocol.ReachFetches), func(r *rule) (possible, certain bool) {
 		certain = r.address.certain(address) || r.Verdict == Refuse && r.address.names(address)

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,6 +27,7 @@ import (
 	"org-agent/kernel/cover"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sandbox"
+	"org-agent/kernel/wayout"
 )
 
 // Config configures a [Table]. Kind and Directory are required.
@@ -42,6 +44,8 @@ type Config struct {
 	Environment func(string) string
 	// Cover finds what commands do not see of a directory. nil: they see all.
 	Cover *cover.Finder
+	// Dial connects commands that have the network to servers. nil: they reach none.
+	Dial wayout.Dial
 	// Warn tells the person what a command made in a directory that other programs obey. It is
 	// called while the command runs, when it has ended, and after a kernel was killed while the
 	// command ran. nil: nobody is told.
@@ -230,6 +234,9 @@ func (t *Table) start(ctx context.Context, r Request, takesInput bool) (*command
 	boxed := t.sandboxed(r)
 	for _, file := range covered {
 		boxed.Covered = append(boxed.Covered, sandbox.Cover{Path: file.Path, Directory: file.Directory, Text: file.Text})
+	}
+	if t.config.Dial != nil {
+		boxed.WayOut = func(l net.Listener) { _ = wayout.Serve(l, t.config.Dial) } // the command sees that nobody answers
 	}
 	boxed.Note = t.file(r.Session, id) + noteSuffix
 	boxed.Found = func(found sandbox.Left) {

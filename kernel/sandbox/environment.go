@@ -9,6 +9,20 @@ var inheritedVariables = [...]string{"PATH", "LANG", "LANGUAGE", "TZ", "LC_ALL",
 // defaultPath is used where PATH is not set.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
+// proxyVariables tell programs of the way out, and ownHosts are reached without it, in the command's own
+// network.
+var proxyVariables = [...]string{"http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}
+
+const ownHosts = "localhost,127.0.0.1,::1"
+
+// wayOutVariables returns the variables that lead programs to the way out.
+func wayOutVariables() (all []string) {
+	for _, name := range proxyVariables {
+		all = append(all, name+"=http://"+ProxyAddress)
+	}
+	return append(all, "no_proxy="+ownHosts, "NO_PROXY="+ownHosts)
+}
+
 // environment returns the environment of a command. home is its own home directory, and temporary
 // its directory for temporary files.
 func (c Command) environment(home, temporary, user string) []string {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -54,10 +55,38 @@ func (t *task) enclose() error {
 	if err := unix.Sethostname([]byte("sandbox")); err != nil {
 		return fmt.Errorf("name the machine: %w", err)
 	}
-	if !t.Network {
-		return loopback()
+	if err := loopback(); err != nil {
+		return err
+	}
+	if t.Network {
+		return handOut()
 	}
 	return nil
+}
+
+// handOut listens in the command's network and hands the listener to the program that started this one,
+// which answers there from its own network.
+func handOut() error {
+	fail := func(err error) error { return fmt.Errorf("make a way out of the command's network: %w", err) }
+	socket, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fail(err)
+	}
+	defer unix.Close(socket)
+	address, err := netip.ParseAddrPort(ProxyAddress)
+	if err != nil {
+		return fail(err)
+	}
+	if err := unix.Bind(socket, &unix.SockaddrInet4{Port: int(address.Port()), Addr: address.Addr().As4()}); err != nil {
+		return fail(err)
+	}
+	if err := unix.Listen(socket, 128); err != nil {
+		return fail(err)
+	}
+	if err := unix.Sendmsg(networkFile, []byte{0}, unix.UnixRights(socket), nil, 0); err != nil {
+		return fail(err)
+	}
+	return unix.Close(networkFile)
 }
 
 // loopback switches on the only network interface of the new namespace. Programs in it reach each

@@ -94,10 +94,7 @@ func (t *task) mountSystem() error {
 			return err
 		}
 	}
-	if err := t.hide(); err != nil {
-		return err
-	}
-	return t.showNames()
+	return t.hide()
 }
 
 // hide covers private files of the system: those in Hidden, and files in /etc that not everybody
@@ -136,29 +133,6 @@ func (t *task) hide() error {
 		if err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// showNames makes the resolver's settings readable, which many systems keep in /run.
-func (t *task) showNames() error {
-	const names = "/etc/resolv.conf"
-	target, err := os.Readlink(outside + names)
-	if err != nil || !t.Network {
-		return nil // a plain file, which is mounted already, or none
-	}
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(filepath.Dir(names), target)
-	}
-	text, err := os.ReadFile(outside + target)
-	if err != nil {
-		return nil // the link is broken outside too
-	}
-	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-		return fmt.Errorf("show %s: %w", names, err)
-	}
-	if err := os.WriteFile(target, text, 0o444); err != nil {
-		return fmt.Errorf("show %s: %w", names, err)
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ package sandbox
 
 import (
 	"fmt"
+	"net"
 	"path/filepath"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ type Kind string
 // The kinds of a fence.
 const (
 	Whole      Kind = "namespaces+landlock"
-	Namespaces Kind = "namespaces" // as good, but a command with the network has the machine's sockets without a file
+	Namespaces Kind = "namespaces" // as good, without a second fence around the files
 	Landlock   Kind = "landlock"   // files only
 	None       Kind = "none"
 )
@@ -51,8 +52,11 @@ type Command struct {
 	Directory string
 	// Writes lets it change files in Directory.
 	Writes bool
-	// Network gives it the network of this machine.
+	// Network gives it a way out of its own network: WayOut answers at [ProxyAddress] there, until
+	// the listener is closed, which is when the command has ended. Without a fence it has the network
+	// of this machine in any case.
 	Network bool
+	WayOut  func(net.Listener)
 	// Terminal is true if the input is a terminal. The command then controls it.
 	Terminal bool
 	// Home is the person's home directory. The command sees an empty directory there.
@@ -76,6 +80,9 @@ type Command struct {
 	// returned. It may be nil.
 	Found func(Left)
 }
+
+// ProxyAddress is where a command with the network has its way out: a proxy for HTTP.
+const ProxyAddress = "127.0.0.1:3128"
 
 // Cover is what a command sees in place of a file or a directory: a file with this text, or an empty
 // directory. It can change neither.

@@ -65,6 +65,7 @@ type Process struct {
 	before  *view      // of the directory, if it has guards
 	note    string     // the file of Command.Note, "" for none
 	found   func(Left) // Command.Found
+	wayOut  wayOut
 	left    Left
 	began   time.Time
 	end     sync.Once
@@ -84,7 +85,7 @@ func Start(ctx context.Context, kind Kind, c Command, input, output *os.File) (*
 	if strings.ContainsRune(c.Text, 0) {
 		return nil, errors.New("the command has a NUL byte in it")
 	}
-	p := &Process{kind: kind, note: c.Note, found: c.Found}
+	p := &Process{kind: kind, note: c.Note, found: c.Found, wayOut: wayOut{serve: c.WayOut}}
 	if err := p.start(ctx, c.task(kind), input, output, output); err != nil {
 		return nil, err
 	}
@@ -122,6 +123,9 @@ func (c Command) task(kind Kind) task {
 		name = u.Username
 	}
 	t.Environment = c.environment(t.Home, "/tmp", name)
+	if kind.Fenced() && c.Network {
+		t.Environment = append(t.Environment, wayOutVariables()...)
+	}
 	return t
 }
 
@@ -140,6 +144,12 @@ func (p *Process) start(ctx context.Context, t task, input, output, complaints *
 	reports, err := p.launch(t, input, output, complaints)
 	if err == nil {
 		err = p.begin(reports)
+	}
+	if err == nil && t.Kind.Fenced() && t.Network {
+		if err = p.wayOut.open(); err != nil {
+			p.Kill()
+			_ = p.reap() // the error says what was wrong
+		}
 	}
 	if err != nil {
 		p.forget()
@@ -194,6 +204,15 @@ func (p *Process) launch(t task, input, output, complaints *os.File) (reports *b
 		p.warden.Stderr = complaints
 	}
 	p.warden.SysProcAttr = attributes(t)
+	if t.Kind.Fenced() && t.Network {
+		theirs, err := p.wayOut.prepare()
+		if err != nil {
+			read.Close()
+			return nil, err
+		}
+		defer theirs.Close()
+		p.warden.ExtraFiles = append(p.warden.ExtraFiles, theirs)
+	}
 	if err := p.warden.Start(); err != nil {
 		read.Close()
 		return nil, fmt.Errorf("start the command's warden: %w", err)
@@ -233,10 +252,7 @@ func attributes(t task) *syscall.SysProcAttr {
 		return attr
 	}
 	attr.Pdeathsig = syscall.SIGKILL
-	attr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
-	if !t.Network {
-		attr.Cloneflags |= unix.CLONE_NEWNET
-	}
+	attr.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWNET
 	attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}}
 	attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}}
 	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_NET_ADMIN, unix.CAP_SYS_RESOURCE}
@@ -301,6 +317,7 @@ func (p *Process) reap() error {
 // forget closes and removes what belongs to the process here.
 func (p *Process) forget() {
 	p.end.Do(func() { p.closeLife() })
+	p.wayOut.close()
 	if p.before != nil {
 		p.left = Left{Aside: p.left.Aside}.With(p.before.restore()) // what else was found may be gone by now
 	}

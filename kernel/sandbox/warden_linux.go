@@ -20,8 +20,9 @@ import (
 
 // The numbers of the warden's own files. Lower numbers are the command's.
 const (
-	taskFile   = 3
-	reportFile = 4
+	taskFile    = 3
+	reportFile  = 4
+	networkFile = 5 // a socket to the program that started it, if the command has the network
 )
 
 // Main makes this process a warden or a sweeper if it was started as one, and then does not return. A program

@@ -174,17 +174,14 @@ func previewOfCommand(ctx context.Context, commands *process.Table, r process.Re
 			p.Effects = append(p.Effects, "the directory has more subdirectories than are searched, or some that cannot be read: in repositories there it can change hooks and settings, which git obeys")
 		}
 	}
-	if r.Network {
-		p.Effects = append(p.Effects, "it has this machine's network: it can send everything that it can read anywhere, and reach the services of this machine and of the networks around it")
-	}
-	if r.Network && commands.Kind() == sandbox.Namespaces {
-		p.Effects = append(p.Effects, "this system cannot keep it from your programs that listen without a socket file, such as X and D-Bus")
+	if r.Network && commands.Kind().Fenced() {
+		p.Effects = append(p.Effects, "it can send everything that it can read to any server in the internet, by HTTP; it does not reach the services of this machine and of the networks around it")
 	}
 	if r.Terminal {
 		p.Effects = append(p.Effects, "it has its own terminal")
 	}
 	if !commands.Kind().Fenced() {
-		p.Effects = append(p.Effects, "this system has no sandbox: it can read and change whatever you can, and send it anywhere")
+		p.Effects = append(p.Effects, "this system has no sandbox: it can read and change whatever you can, and send it anywhere, also to the services of this machine and of the networks around it")
 	}
 	return p, nil
 }

@@ -88,7 +88,7 @@ func (proc *process) tools(ctx context.Context, paths config.Paths) (*tool.Regis
 	}
 	fence := sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Probe(ctx); return kind })
 	home, now := proc.instance(paths), func() config.Settings { return settings }
-	return tool.BuiltIn(tool.Deps{Commands: home.Commands(func() []string { return settings.Programs }, fence, nil), Pages: home.Pages(now, nil, nil), Search: home.SearchServer(now), Skills: sync.OnceValue(func() *skillmd.Set {
+	return tool.BuiltIn(tool.Deps{Commands: home.Commands(func() []string { return settings.Programs }, fence, nil, nil), Pages: home.Pages(now, nil, nil), Search: home.SearchServer(now), Skills: sync.OnceValue(func() *skillmd.Set {
 		notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
 		return proc.promptSkills(ctx, paths, paths.Skills, notes.Load(ctx)).Current()
 	}), Files: tool.Files{Home: paths.Home, Unread: policy.Unread(paths.Home, paths.State)}})
