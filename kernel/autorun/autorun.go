@@ -14,6 +14,10 @@ type Name struct {
 	// Placeholder is true if a command cannot make the file at the top of its directory, because
 	// the sandbox puts something there. A command can make the other files, and the person is told.
 	Placeholder bool
+	// Ordinary is true for a file that ordinary work makes and changes. Only a new one is reported, and
+	// none is closed or protected. Part is the part of it that counts, "" for that it is there.
+	Ordinary bool
+	Part     string
 	// Deep is true if the name also counts below the top of a directory, because programs look for
 	// it beside a file or in the current directory and above.
 	Deep bool
@@ -41,35 +45,87 @@ var Names = [...]Name{
 	{Name: ".zprofile", Reason: "zsh runs it at login"},
 	{Name: ".zshrc", Reason: "zsh runs it in each terminal"},
 	{Name: ".zlogin", Reason: "zsh runs it at login, after .zshrc"},
+	{Name: ".zlogout", Reason: "zsh runs it when a login ends"},
+	{Name: ".bash_aliases", Reason: "many a .bashrc runs it"},
+	{Name: ".kshrc", Reason: "ksh runs it in each terminal"},
+	{Name: ".cshrc", Reason: "csh and tcsh run it whenever they start"},
+	{Name: ".tcshrc", Reason: "tcsh runs it whenever it starts"},
+	{Name: ".login", Reason: "csh and tcsh run it at login"},
+	{Name: ".xprofile", Reason: "it is run when a desktop starts"},
+	{Name: ".xsessionrc", Reason: "it is run when a desktop starts"},
+	{Name: ".xinitrc", Reason: "startx runs it when a desktop starts"},
+	{Name: ".lessfilter", Reason: "less runs it for each file, where lesspipe is set up"},
 	{Name: ".inputrc", Reason: "readline binds keys to what it says, in every shell"},
 	{Name: ".screenrc", Reason: "screen runs the commands in it when it starts"},
 	{Name: ".tmux.conf", Reason: "tmux runs the commands in it when it starts"},
 	{Name: ".gitconfig", Reason: "git runs what its aliases, filters and hooks say, if the directory is a home or settings include it"},
 
-	{Name: ".exrc", Reason: "vi, and vim with exrc, run it in the directory they start in"},
-	{Name: ".vimrc", Reason: "vim with exrc runs it in the directory it starts in"},
-	{Name: ".nvimrc", Reason: "neovim with exrc runs it in the directory it starts in"},
-	{Name: ".nvim.lua", Reason: "neovim with exrc runs it in the directory it starts in"},
-	{Name: ".vscode", Reason: "VS Code runs tasks, debuggers and programs that its files name, once the folder is trusted"},
-	{Name: ".idea", Reason: "JetBrains' editors run configurations and watchers that its files name, once the project is trusted"},
+	{Name: ".exrc", Reason: "vi, and vim with exrc, run it in the directory they start in", Deep: true},
+	{Name: ".vimrc", Reason: "vim with exrc runs it in the directory it starts in", Deep: true},
+	{Name: ".nvimrc", Reason: "neovim with exrc runs it in the directory it starts in", Deep: true},
+	{Name: ".nvim.lua", Reason: "neovim with exrc runs it in the directory it starts in", Deep: true},
+	{Name: ".lvimrc", Reason: "vim with localvimrc runs it for each file below it", Deep: true},
+	{Name: ".local.vimrc", Reason: "vim with local_vimrc runs it for each file below it", Deep: true},
+	{Name: ".kakrc.local", Reason: "kakoune runs it where its settings say so", Deep: true},
+	{Name: ".helix", Reason: "helix starts the programs that its files name as servers of languages", Deep: true},
+	{Name: ".zed", Reason: "zed runs the tasks and starts the servers that its files name", Deep: true},
+	{Name: ".devcontainer", Reason: "editors build and start what its files say when the folder is opened in a container", Deep: true},
+	{Name: ".vscode", Reason: "VS Code runs tasks, debuggers and programs that its files name, once the folder is trusted", Deep: true},
+	{Name: ".idea", Reason: "JetBrains' editors run configurations and watchers that its files name, once the project is trusted", Deep: true},
 
-	{Name: ".gdbinit", Reason: "gdb runs it in the directory it starts in"},
-	{Name: ".lldbinit", Reason: "lldb runs it in the directory it starts in"},
+	{Name: ".gdbinit", Reason: "gdb runs it in the directory it starts in", Deep: true},
+	{Name: ".lldbinit", Reason: "lldb runs it in the directory it starts in", Deep: true},
+	{Name: ".pdbrc", Reason: "pdb runs it in the directory it starts in", Deep: true},
+	{Name: ".Rprofile", Reason: "R runs it in the directory it starts in", Deep: true},
+	{Name: ".Renviron", Reason: "R takes its environment from it in the directory it starts in", Deep: true},
+	{Name: ".octaverc", Reason: "octave runs it in the directory it starts in", Deep: true},
+	{Name: ".irbrc", Reason: "irb runs it in the directory it starts in", Deep: true},
+	{Name: ".pryrc", Reason: "pry runs it in the directory it starts in", Deep: true},
+	{Name: ".ghci", Reason: "ghci runs it in the directory it starts in", Deep: true},
+	{Name: ".ocamlinit", Reason: "ocaml runs it in the directory it starts in", Deep: true},
+	{Name: ".iex.exs", Reason: "iex runs it in the directory it starts in", Deep: true},
+	{Name: ".erlang", Reason: "erl runs it in the directory it starts in", Deep: true},
+	{Name: ".latexmkrc", Reason: "latexmk runs it as Perl in the directory it starts in", Deep: true},
+	{Name: "latexmkrc", Reason: "latexmk runs it as .latexmkrc", Deep: true},
+	{Name: ".pylintrc", Reason: "pylint, also in an editor, runs the init-hook in it", Deep: true},
 	{Name: ".pythonrc", Reason: "Python runs it in terminals that name it in PYTHONSTARTUP"},
 	{Name: "sitecustomize.py", Reason: "Python runs it whenever it starts with the directory on its path"},
 	{Name: "usercustomize.py", Reason: "Python runs it after sitecustomize.py"},
 
-	{Name: ".husky", Reason: "git runs the hooks in it, where core.hooksPath leads there"},
-	{Name: ".pre-commit-config.yaml", Reason: "the hook of pre-commit runs the programs that it names at each commit"},
-	{Name: ".mise.toml", Reason: "mise sets the environment and runs hooks when a shell enters, once it is trusted"},
-	{Name: "mise.toml", Reason: "mise reads it as .mise.toml"},
-	{Name: ".tool-versions", Reason: "asdf and mise choose by it which programs a shell runs"},
-	{Name: ".npmrc", Reason: "npm obeys it in the directory: which shell runs scripts, and where packages come from"},
-	{Name: ".yarnrc", Reason: "yarn runs the file that yarn-path in it names in its own place"},
-	{Name: ".yarnrc.yml", Reason: "yarn runs the file that yarnPath in it names in its own place"},
+	{Name: ".husky", Reason: "git runs the hooks in it, where core.hooksPath leads there", Deep: true},
+	{Name: ".pre-commit-config.yaml", Reason: "the hook of pre-commit runs the programs that it names at each commit", Deep: true},
+	{Name: "lefthook.yml", Reason: "the hooks of lefthook run the commands that it names at each commit", Deep: true},
+	{Name: "lefthook-local.yml", Reason: "lefthook reads it after lefthook.yml", Deep: true},
+	{Name: "hgrc", Reason: "hg runs the hooks, aliases and extensions that it names, in the directory .hg of a repository", Deep: true},
+	{Name: ".hg", Reason: "hg obeys the settings in it", Ordinary: true, Deep: true},
+	{Name: ".jj", Reason: "jj obeys the settings in it", Ordinary: true, Deep: true},
+	{Name: ".mise.toml", Reason: "mise sets the environment and runs hooks when a shell enters, once it is trusted", Deep: true},
+	{Name: "mise.toml", Reason: "mise reads it as .mise.toml", Deep: true},
+	{Name: ".tool-versions", Reason: "asdf and mise choose by it which programs a shell runs", Deep: true},
+	{Name: ".nvmrc", Reason: "nvm chooses by it which node a shell runs, where it follows directories", Deep: true},
+	{Name: ".node-version", Reason: "managers of versions choose by it which node a shell runs", Deep: true},
+	{Name: ".python-version", Reason: "pyenv chooses by it which python a shell runs", Deep: true},
+	{Name: ".ruby-version", Reason: "managers of versions choose by it which ruby a shell runs", Deep: true},
+	{Name: ".autoenv.zsh", Reason: "zsh with autoenv runs it when a shell enters", Deep: true},
+	{Name: ".npmrc", Reason: "npm obeys it in the directory: which shell runs scripts, and where packages come from", Deep: true},
+	{Name: ".yarnrc", Reason: "yarn runs the file that yarn-path in it names in its own place", Deep: true},
+	{Name: ".yarnrc.yml", Reason: "yarn runs the file that yarnPath in it names in its own place", Deep: true},
+	{Name: ".pnpmfile.cjs", Reason: "pnpm runs it at each install", Deep: true},
+	{Name: ".yarn", Reason: "yarn runs the releases and plugins in it", Deep: true},
+	{Name: ".cargo", Reason: "cargo runs the linkers, wrappers and runners that config.toml in it names", Deep: true},
+	{Name: ".mvn", Reason: "maven loads the extensions and options that its files name", Deep: true},
+	{Name: ".bazelrc", Reason: "bazel takes options from it, also such as name programs", Deep: true},
+
+	{Name: "GNUmakefile", Reason: "GNU make reads it in place of makefile and Makefile", Ordinary: true, Deep: true},
+	{Name: "BSDmakefile", Reason: "BSD make reads it in place of makefile and Makefile", Ordinary: true, Deep: true},
+	{Name: "makefile", Reason: "make reads it in place of Makefile", Ordinary: true, Deep: true},
+	{Name: "docker-compose.override.yml", Reason: "docker compose adds it to docker-compose.yml", Ordinary: true, Deep: true},
+	{Name: "compose.override.yaml", Reason: "docker compose adds it to compose.yaml", Ordinary: true, Deep: true},
+	{Name: "package.json", Reason: "npm runs the scripts in it, those with certain names at each install", Ordinary: true, Part: "scripts"},
 }
 
-// Has reports whether programs obey files with this name. The name has no directory.
+// Has reports whether programs obey files with this name, which are not [Name.Ordinary]. The name has no
+// directory.
 func Has(name string) bool {
-	return slices.ContainsFunc(Names[:], func(n Name) bool { return n.Name == name })
+	return slices.ContainsFunc(Names[:], func(n Name) bool { return n.Name == name && !n.Ordinary })
 }

@@ -35,7 +35,14 @@ func guards() []guard {
 	// .git.
 	all := []guard{{path: ".git", placeholder: true, open: true}, {path: head, placeholder: true}}
 	for _, n := range autorun.Names {
-		all = append(all, guard{path: n.Name, placeholder: n.Placeholder})
+		if !n.Ordinary {
+			all = append(all, guard{path: n.Name, placeholder: n.Placeholder})
+		}
+	}
+	// Where there is a repository of hg or jj, its settings are closed. hg reads the second file after
+	// the first.
+	for _, name := range [...]string{".hg/hgrc", ".hg/hgrc-not-shared", ".jj/repo/config.toml"} {
+		all = append(all, guard{path: name, placeholder: true, text: "#\n"})
 	}
 	return all
 }

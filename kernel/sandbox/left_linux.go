@@ -1,6 +1,9 @@
 package sandbox
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -45,8 +48,12 @@ func viewOf(directory string) *view {
 				continue
 			}
 			i, there := slices.BinarySearchFunc(entries, n.Name, func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) })
-			if there && !isPlaceholder(entries[i]) {
-				v.note(filepath.Join(at, n.Name))
+			switch path := filepath.Join(at, n.Name); {
+			case !there || isPlaceholder(entries[i]):
+			case n.Ordinary:
+				v.noteOrdinary(path, n.Part)
+			case at == directory || n.Placeholder || !ofOthers(at, directory):
+				v.note(path)
 			}
 		}
 	})
@@ -79,18 +86,63 @@ func hasContent(path string) bool {
 	return err == nil && info.Mode() != placeholderMode
 }
 
-// note stores the stamp of a startup file. For a directory it stores only that it exists, because
-// the content is closed to commands.
+// note stores the stamp of a startup file. For a directory at the top it stores only that it exists,
+// because the content is closed to commands. Further down it is the latest change in it.
 func (v *view) note(path string) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return
 	}
 	s := stamp{}
-	if status, ok := info.Sys().(*syscall.Stat_t); ok && !info.IsDir() {
-		s = stamp{File: status.Ino, Changed: status.Ctim}
+	if !info.IsDir() {
+		s = stampOf(info)
+	} else if filepath.Dir(path) != v.Directory {
+		entries, _ := os.ReadDir(path) // one that cannot be read has no startup files for us
+		for _, entry := range entries {
+			if inner, err := entry.Info(); err == nil {
+				one := stampOf(inner)
+				s.File += one.File
+				s.Changed = latest(s.Changed, one.Changed)
+			}
+		}
 	}
 	v.Startup[path] = s
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	status, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return stamp{}
+	}
+	return stamp{File: status.Ino, Changed: status.Ctim}
+}
+
+func latest(a, b syscall.Timespec) syscall.Timespec {
+	if a.Nano() > b.Nano() {
+		return a
+	}
+	return b
+}
+
+// noteOrdinary stores that an ordinary file is there, and a sum of the part of it that counts.
+func (v *view) noteOrdinary(path, part string) {
+	s := stamp{}
+	if part != "" {
+		var parts map[string]json.RawMessage
+		text, err := readSmall(path)
+		if err != nil || json.Unmarshal([]byte(text), &parts) != nil || len(parts[part]) == 0 {
+			return // there is nothing to run
+		}
+		sum := sha256.Sum256(parts[part])
+		s.File = binary.LittleEndian.Uint64(sum[:])
+	}
+	v.Startup[path] = s
+}
+
+// ofOthers reports whether a directory holds what package managers install.
+func ofOthers(at, directory string) bool {
+	rest, err := filepath.Rel(directory, at)
+	return err == nil && slices.ContainsFunc(strings.Split(rest, "/"), func(part string) bool { return slices.Contains(dependencyDirectories[:], part) })
 }
 
 // ownDirectory returns the directory with a repository's settings, or "" if there is none. It

@@ -179,7 +179,7 @@ for name in .dir-locals.el .envrc HEAD; do echo evil >$name; mkdir $name/x; done
 mkdir .idea deep; echo x >.gdbinit; echo x >deep/.dir-locals.el; echo x >deep/.gdbinit
 touch -r sub/.envrc stamp; echo evil >sub/.envrc; touch -r stamp sub/.envrc; echo x >sub/.bashrc; true`)
 	want := sandbox.Left{}
-	for _, name := range []string{".gdbinit", ".idea", "deep/.dir-locals.el", "sub/.envrc"} {
+	for _, name := range []string{".gdbinit", ".idea", "deep/.dir-locals.el", "deep/.gdbinit", "sub/.envrc"} {
 		want.Startup = append(want.Startup, filepath.Join(directory, name))
 	}
 	if !slices.Equal(got.Startup, want.Startup) || got.Repositories != nil || got.Aside != nil || got.Unseen {
@@ -194,6 +194,53 @@ touch -r sub/.envrc stamp; echo evil >sub/.envrc; touch -r stamp sub/.envrc; ech
 		if _, err := os.Lstat(filepath.Join(directory, name)); err == nil {
 			t.Errorf("%s is there", name)
 		}
+	}
+}
+
+// TestOtherPrograms checks what programs other than git, shells and editors obey: what is read in place of
+// an ordinary file, the scripts of package.json, repositories of hg, and files below the top.
+func TestOtherPrograms(t *testing.T) {
+	kind := look(t)
+	if !kind.Fenced() {
+		return
+	}
+	directory := resolved(t)
+	for name, text := range map[string]string{
+		".hg/requires": "x\n", ".hg/store/x": "x\n", "old/.hg/hgrc": "mine\n", "Makefile": "all:\n", "old/GNUmakefile": "all:\n", "sub/.vscode/tasks.json": "mine\n", "sub/.cargo/config.toml": "mine\n",
+		"package.json": `{"name": "x", "scripts": {"test": "true"}}`, "old/package.json": `{"scripts": {"test": "true"}}`,
+	} {
+		write(t, filepath.Join(directory, name), text, 0o644)
+	}
+	for _, c := range []struct {
+		script string
+		want   []string
+	}{
+		{`echo x >>Makefile; echo x >>old/GNUmakefile; echo '{"scripts": {"test": "true"}, "name": "y"}' >package.json; mkdir -p node_modules/x/.vscode; echo x >node_modules/x/.npmrc; echo x >.hg/store/x`, nil},
+		{`echo 'all:' >GNUmakefile; mkdir -p a/b; echo x >a/b/makefile`, []string{"GNUmakefile", "a/b/makefile"}},
+		{`echo '{"scripts": {"test": "evil"}, "name": "y"}' >package.json`, []string{"package.json"}},
+		{`echo '[hooks]' >.hg/hgrc; mkdir .hg/hgrc; rm -rf .hg/hgrc; mv .hg x; echo x >.hg/hgrc-not-shared`, nil},
+		{`echo '[hooks]' >old/.hg/hgrc; mkdir -p new/.hg; echo x >new/.hg/hgrc`, []string{"new/.hg", "new/.hg/hgrc", "old/.hg/hgrc"}},
+		{`echo x >sub/.vscode/tasks.json; echo x >sub/.cargo/config.toml; echo x >.Rprofile; echo x >a/.exrc`, []string{".Rprofile", "a/.exrc", "sub/.cargo", "sub/.vscode"}},
+		{`mkdir -p node_modules/y; echo x >node_modules/y/.envrc; echo x >.python-version; echo x >a/compose.override.yaml`, []string{".python-version", "a/compose.override.yaml", "node_modules/y/.envrc"}},
+	} {
+		if err := os.MkdirAll(filepath.Join(directory, "a"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		got := left(t, kind, directory, c.script+"; true")
+		var names []string
+		for _, path := range got.Startup {
+			name, err := filepath.Rel(directory, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, name)
+		}
+		if !slices.Equal(names, c.want) || got.Repositories != nil || got.Aside != nil || got.Unseen {
+			t.Errorf("%s: %v, want %v (%+v)", c.script, names, c.want, got)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(directory, ".hg/hgrc")); err == nil {
+		t.Error(".hg/hgrc is there")
 	}
 }
 

@@ -67,7 +67,6 @@ type Process struct {
 	found   func(Left) // Command.Found
 	wayOut  wayOut
 	left    Left
-	began   time.Time
 	end     sync.Once
 
 	done    chan struct{} // closed when nothing of it runs any more
@@ -130,7 +129,8 @@ func (c Command) task(kind Kind) task {
 }
 
 func (p *Process) start(ctx context.Context, t task, input, output, complaints *os.File) (err error) {
-	p.began, p.done = time.Now(), make(chan struct{})
+	began := time.Now()
+	p.done = make(chan struct{})
 	if !t.Kind.Fenced() && t.Arguments == nil {
 		if p.scratch, err = os.MkdirTemp("", "org-agent-command-"); err != nil {
 			return fmt.Errorf("make a directory for the command: %w", err)
@@ -157,7 +157,7 @@ func (p *Process) start(ctx context.Context, t task, input, output, complaints *
 	}
 	released := context.AfterFunc(ctx, p.Kill)
 	go func() { // ends with the warden; Wait waits for it
-		p.follow(reports)
+		p.follow(reports, began)
 		released()
 	}()
 	return nil
@@ -282,7 +282,7 @@ func next(reports *bufio.Reader) (r report, err error) {
 }
 
 // follow waits until the warden has ended and records how the command ended.
-func (p *Process) follow(reports *bufio.Reader) {
+func (p *Process) follow(reports *bufio.Reader, began time.Time) {
 	stopScanning := p.scanRepeatedly()
 	r, err := next(reports)
 	if err == nil {
@@ -300,7 +300,7 @@ func (p *Process) follow(reports *bufio.Reader) {
 			p.err = fmt.Errorf("wait for the command: %w", waited)
 		}
 	}
-	p.outcome.Took = time.Since(p.began)
+	p.outcome.Took = time.Since(began)
 	p.forget()
 	close(p.done)
 }
