@@ -64,6 +64,10 @@ func (d Description) Finished(deps Deps) Description {
 	if hidden := hiddenIn(d.Text); hidden > 0 {
 		d.Effects = append(d.Effects, fmt.Sprintf("it contains %s that cannot be seen: each is shown as ⟨U+…⟩", text.Count(hidden, "character")))
 	}
+	if _, runs := withoutRuns(d.Text); runs > 0 {
+		d.Effects = append(d.Effects, fmt.Sprintf("it contains %s of blanks or empty lines: each is shown as its length", text.Count(runs, "long run")))
+	}
+	d.Effects = append(d.Effects, alike(d.Text)...)
 	d.Summary, d.Text = text.Clip(line(d.Summary), summaryLimit), Visible(d.Text)
 	for i, effect := range d.Effects {
 		d.Effects[i] = deps.ShortIn(line(effect))

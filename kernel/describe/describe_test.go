@@ -1,6 +1,7 @@
 package describe_test
 
 import (
+	"strings"
 	"testing"
 
 	"org-agent/kernel/describe"
@@ -12,11 +13,36 @@ func TestVisible(t *testing.T) {
 		{"a\x1b[31mb\r\x00\x7f\u0085", "a⟨U+001B⟩[31mb⟨U+000D⟩⟨U+0000⟩⟨U+007F⟩⟨U+0085⟩"},
 		{"\u202eabc\u202c \u2066x\u2069 \u200e\u061c", "⟨U+202E⟩abc⟨U+202C⟩ ⟨U+2066⟩x⟨U+2069⟩ ⟨U+200E⟩⟨U+061C⟩"},
 		{"a\u200bb\ufeff\u00ad\u2028\U000e0041\u3164", "a⟨U+200B⟩b⟨U+FEFF⟩⟨U+00AD⟩⟨U+2028⟩⟨U+E0041⟩⟨U+3164⟩"},
+		{"a\u00a0b\u2003c\u202fd\u3000e", "a⟨U+00A0⟩b⟨U+2003⟩c⟨U+202F⟩d\u3000e"},
+		{"re\u0301sume\u0301 \u0915\u094d\u0937 1️⃣", "re\u0301sume\u0301 \u0915\u094d\u0937 1️⃣"},
+		{"/\u0338x -\u0301 o\u0301\u0302\u0303 \u0301", "/⟨U+0338⟩x -⟨U+0301⟩ o\u0301\u0302⟨U+0303⟩ ⟨U+0301⟩"},
+		{"ls" + strings.Repeat(" ", 6000) + "; rm -r x" + strings.Repeat("\t", 70), "ls⟨6000 blanks⟩; rm -r x⟨70 blanks⟩"},
+		{"ls" + strings.Repeat(" \n", 300) + "  rm", "ls\n⟨299 empty lines⟩\n  rm"},
+		{"| a" + strings.Repeat(" ", 50) + "|\n\n\n\tb", "| a" + strings.Repeat(" ", 50) + "|\n\n\n\tb"},
 		{"\xff ok \ufffd", "⟨U+00FF⟩ ok \ufffd"},
 	}
 	for _, test := range tests {
 		if got := describe.Visible(test[0]); got != test[1] {
 			t.Errorf("%q is %q, want %q", test[0], got, test[1])
+		}
+	}
+}
+
+// TestAlike: what looks like something else is named.
+func TestAlike(t *testing.T) {
+	for source, want := range map[string]string{
+		"curl p\u0430ypal.com":     `has letters of Latin and of Cyrillic`,
+		"rm -r \u0441\u043e\u0440": `has letters of Cyrillic that look like those of Latin`,
+		"g\u03bfogle":              "has letters of Latin and of Greek",
+		"ｒｍ -r x":                  "no common ones",
+		"cat ..\u2215..\u2215x":    "(U+2215) is no /",
+		"echo ok\u037e ls":         "is no ;",
+		"Привет, мир, а о с; gr\u00fc\u00dfe καλημέρα \u4e16\u754c": "",
+		"git log -1 | head": "",
+	} {
+		got := strings.Join(describe.Description{Text: source}.Finished(describe.Deps{}).Effects, "\n")
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", source, got, want)
 		}
 	}
 }

@@ -37,7 +37,18 @@ func (p *Policy) runRule(rules *Rules, r protocol.Reach) []Decision {
 	if len(all) == 0 {
 		all = append(all, Decision{What: "runs " + shortened(r.Command), Kind: Ask, Reason: "runs a text in which no command is seen"})
 	}
-	return all
+	return append(all, tooLongToShow(r.Command, all)...)
+}
+
+// tooLongToShow refuses a command line about which a person would be asked and which they would not see
+// whole.
+func tooLongToShow(command string, all []Decision) []Decision {
+	lines := 1 + strings.Count(strings.TrimSpace(command), "\n")
+	if lines <= protocol.AskLines && len(command) <= protocol.AskBytes || !slices.ContainsFunc(all, func(d Decision) bool { return d.Kind == Ask }) {
+		return nil
+	}
+	why := fmt.Sprintf("runs a text of %d lines and %d bytes, about which the person would be asked without seeing all of it: write it into a file, and run that, or run less at once", lines, len(command))
+	return []Decision{{What: "runs " + shortened(command), Kind: Refuse, Reason: why}}
 }
 
 // agreement is a rule that allows a command. The words of the command that stand literally in the

@@ -283,3 +283,21 @@ func TestZeroVerifiedIsInvalid(t *testing.T) {
 		t.Error("the zero value does something")
 	}
 }
+
+// TestLongCommandsAreNotAskedAbout checks that a person is not asked about a command that they would not see
+// whole, and that one which the rules allow may be as long as it likes.
+func TestLongCommandsAreNotAskedAbout(t *testing.T) {
+	home := t.TempDir()
+	p := &policy.Policy{Home: home, Kinds: kinds}
+	judge := func(command string) policy.Verdict {
+		return p.JudgeReach(protocol.Reach{Kind: protocol.ReachRuns, Command: command, Path: home})
+	}
+	for command, want := range map[string]policy.Kind{
+		"rm x": policy.Ask, strings.Repeat("true\n", 98) + "rm x": policy.Ask, strings.Repeat("true\n", 300) + "rm x": policy.Refuse,
+		"rm x" + strings.Repeat(" ", 9000): policy.Refuse, strings.Repeat("true\n", 300): policy.Allow,
+	} {
+		if v := judge(command); v.Kind != want {
+			t.Errorf("%.20q with %d bytes: %v, %s", command, len(command), v.Kind, v.Reason)
+		}
+	}
+}

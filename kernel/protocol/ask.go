@@ -250,3 +250,10 @@ type AskClosed struct {
 	Waiting  string   `json:"waiting,omitempty"`
 	Subtree  string   `json:"subtree,omitempty"`
 }
+
+// How much of the text of an approval a conversation shows. A command that is longer is not asked about,
+// because nobody would see all of what they allow.
+const (
+	AskLines = 100
+	AskBytes = 8 << 10
+)

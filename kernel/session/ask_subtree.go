@@ -14,13 +14,6 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Limits of what a conversation shows of the text of an approval. The list of approvals and the
-// command line show all of it.
-const (
-	askLines = 100
-	askBytes = 8 << 10
-)
-
 // waitingSubtree returns the subtree of a waiting ask, below a question of that level.
 func waitingSubtree(level int, a protocol.Ask) string {
 	if a.Sort == protocol.AskQuestion {
@@ -201,9 +194,9 @@ func askSubtree(level int, id, asks, text string) string {
 // excerpt returns the beginning of a text, in whole lines if possible, and the number of omitted
 // bytes.
 func excerpt(source string) (kept string, cut int) {
-	kept = text.Prefix(source, askBytes)
-	if lines := slices.Collect(strings.Lines(kept)); len(lines) > askLines {
-		kept = strings.Join(lines[:askLines], "")
+	kept = text.Prefix(source, protocol.AskBytes)
+	if lines := slices.Collect(strings.Lines(kept)); len(lines) > protocol.AskLines {
+		kept = strings.Join(lines[:protocol.AskLines], "")
 	}
 	if end := strings.LastIndexByte(kept, '\n'); len(kept) < len(source) && end > 0 {
 		kept = kept[:end+1]

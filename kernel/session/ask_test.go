@@ -55,10 +55,10 @@ func TestApprovalSubtree(t *testing.T) {
 			if got := waitingIn(subtree); len(got) != 1 || got[0] != "a1" {
 				t.Errorf("%.40q: %v waits in\n%s", text, got, subtree)
 			}
-			if len(subtree) > 4*askBytes {
+			if len(subtree) > 4*protocol.AskBytes {
 				t.Errorf("%.40q: %d bytes", text, len(subtree))
 			}
-			if len(text) > askBytes && !strings.Contains(subtree, "Cut here") {
+			if len(text) > protocol.AskBytes && !strings.Contains(subtree, "Cut here") {
 				t.Errorf("%.40q: it does not say that it is cut", text)
 			}
 			for _, outcome := range []protocol.AskOutcome{

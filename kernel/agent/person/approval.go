@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/agent/gate"
+	"org-agent/kernel/describe"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 )
@@ -30,12 +33,43 @@ func (t *Turn) Decide(ctx context.Context, verdict policy.Verdict, hash string) 
 		}
 	}
 	t.describe(ctx, &approval, verdict.Action)
+	approval.Effects = append(unallowed(verdict), approval.Effects...)
 	opened, err := t.open(ctx, approval)
 	if err != nil {
 		return gate.Decision{}, err
 	}
 	defer opened.Close()
 	return opened.Decide(ctx)
+}
+
+// unallowedLimit is how many commands are named that no rule allows.
+const unallowedLimit = 20
+
+// unallowed names the commands that are asked about, if there are others beside them. A person sees them
+// before all else.
+func unallowed(verdict policy.Verdict) (effects []string) {
+	runs, more := 0, 0
+	for _, d := range verdict.Decisions {
+		command, is := strings.CutPrefix(d.What, "runs ")
+		if !is {
+			continue
+		}
+		runs++
+		switch line := "no rule allows: " + describe.Visible(command); {
+		case d.Kind == policy.Allow || slices.Contains(effects, line):
+		case len(effects) == unallowedLimit:
+			more++
+		default:
+			effects = append(effects, line)
+		}
+	}
+	if runs < 2 {
+		return nil
+	}
+	if more > 0 {
+		effects = append(effects, fmt.Sprintf("no rule allows %d more of its commands", more))
+	}
+	return effects
 }
 
 // Decide shows the approval and waits for the decision. If the turn is stopped meanwhile, the error is
