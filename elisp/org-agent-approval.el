@@ -374,7 +374,9 @@ Indent by INDENTATION, and print newlines of strings as they are."
                 (when (buffer-live-p buffer)
                   (with-current-buffer buffer
                     (set-buffer-modified-p nil)
-                    (org-agent-diff-close (current-buffer)))))
+                    (org-agent-diff-close (current-buffer))))
+                (org-agent-chat-in (plist-get approval :session)
+                  (org-agent-asks-leave (plist-get approval :id))))
      :failure (lambda (refusal)
                 (org-agent-chat-complain "Not allowed" refusal)))))
 

@@ -199,6 +199,7 @@ answer there, and \\[org-agent-rewrite] rewrites a region."
   "Set up completion, imenu, bookmarks and dropping in this conversation.
 Their functions are autoloaded."
   (add-hook 'post-command-hook #'org-agent-context-show-soon nil t)
+  (add-hook 'pre-command-hook #'org-agent-draft-guard nil t)
   (add-hook 'post-command-hook #'org-agent-draft-keep nil t)
   (add-hook 'org-tab-first-hook #'org-agent-chat--complete nil t)
   (add-hook 'completion-at-point-functions #'org-agent-command-completion nil t)

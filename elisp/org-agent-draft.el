@@ -179,6 +179,27 @@ This is for `post-command-hook'."
       (goto-char (line-end-position)))
     (setq org-agent-draft--tick (buffer-chars-modified-tick))))
 
+(defconst org-agent-draft--typing-commands
+  '(self-insert-command org-self-insert-command yank org-yank yank-pop xterm-paste
+                        insert-char quoted-insert)
+  "Commands that insert text where point is, within its line.")
+
+(defun org-agent-draft-guard ()
+  "Have what is typed before the hidden stars of a heading go into a draft.
+It would take the heading away, and with it the question or the answer.
+In a draft it goes behind the stars, elsewhere into the draft at the end.
+This is for `pre-command-hook'."
+  (when (and (memq this-command org-agent-draft--typing-commands)
+             (not (use-region-p))
+             (bolp)
+             (or (invisible-p (point)) (get-text-property (point) 'display))
+             (save-match-data (looking-at-p "\\*+ ")))
+    (if (org-agent-draft-p (line-end-position))
+        (skip-chars-forward "*" (line-end-position))
+      (goto-char (point-max)))
+    (when (eq (char-before) ?*)
+      (forward-char))))
+
 (defun org-agent-draft-mend (position)
   "Insert the missing blank after the stars at or before POSITION.
 The line `*Hello' is no heading; it arises when a person writes before the

@@ -187,8 +187,8 @@ ID is the one that its settings were checked with; nil means a new one."
            (record (let ((org-agent-answer-writing t))
                      (cdr (org-agent-draft-to-question
                            id (plist-get message :text))))))
-      (unless org-agent-draft-chosen
-        (goto-char (point-max)))
+      ;; The answer to a branch comes here.
+      (goto-char (if org-agent-draft-chosen (org-agent-heading-find id) (point-max)))
       (when record
         (push (cons id record) org-agent-chat-records))
       (let (org-agent-draft-chosen)

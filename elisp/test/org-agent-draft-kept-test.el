@@ -43,6 +43,39 @@
     (and (file-directory-p directory)
          (directory-files directory t "\\.org\\'"))))
 
+(ert-deftest org-agent-draft-takes-what-is-typed-before-stars ()
+  "What is typed where a prompt is seen takes no heading away.
+The stars are hidden, so nobody means to write before them."
+  (org-agent-fake-with-chat
+    (let* ((question (org-agent-fake-say "Hello"))
+           (answer (progn (org-agent-fake-act
+                           "a1" question
+                           "** Title  :agent:\n:PROPERTIES:\n:ID:       a1\n:END:\nText.\n")
+                          (org-agent-fake-settle)
+                          "a1"))
+           (kill-ring '("pasted"))
+           (before (substring (org-agent-fake-text) 0 -2)))
+      (dolist (heading (list question answer))
+        (dolist (keys (list "x" (kbd "C-y")))
+          (font-lock-ensure)
+          (goto-char (org-agent-heading-find heading))
+          (let ((last-command nil))
+            (execute-kbd-macro keys))
+          (should (string-prefix-p before (org-agent-fake-text)))
+          (should (= (point) (point-max)))))
+      (should (string-suffix-p "\n* xpastedxpasted" (org-agent-fake-text)))
+      ;; In the draft itself it comes before the words.
+      (font-lock-ensure)
+      (goto-char (org-agent-draft-start))
+      (execute-kbd-macro "y")
+      (should (string-suffix-p "\n* yxpastedxpasted" (org-agent-fake-text)))
+      ;; The file as it is has stars that one sees.
+      (org-agent-page-toggle)
+      (font-lock-ensure)
+      (goto-char (org-agent-heading-find question))
+      (execute-kbd-macro "z")
+      (should (looking-back "^z" 1)))))
+
 (ert-deftest org-agent-draft-kept-over-the-buffer ()
   "A draft beside another owner of the file is restored until it is sent."
   (org-agent-draft-kept-test--with

@@ -154,6 +154,10 @@
         (org-agent-approval-send))
       (org-agent-fake-wait (not (org-agent-asks-known id)))
       (with-current-buffer "*org-agent-chat*" (org-agent-kernel-test--settle 2))
+      ;; One goes on in the draft, not in the record of the decision.
+      (org-agent-fake-wait (equal (buffer-name (window-buffer)) "*org-agent-chat*"))
+      (with-current-buffer "*org-agent-chat*"
+        (should (org-agent-draft-p (window-point))))
       (should (string-prefix-p "one\n2 (two)\nthree" (org-agent-approval-test--text file))))))
 
 (ert-deftest org-agent-review-of-a-stale-edit ()

@@ -62,6 +62,8 @@ A setting that cannot be met leaves the draft as it is."
     (should (org-agent-draft-p (point)))
     (org-agent-chat-ctrl-c-ctrl-c)
     (org-agent-kernel-test--settle 3)
+    ;; Its answer is here, and what is typed here goes into the draft.
+    (should (looking-at-p "\\*+ And then\\?"))
     (should (equal (mapcar #'cadr (org-agent-kernel-test--shape))
                    '("One?" "first" "And then?" "third" "Two?" "second" "my draft")))
     (should-not (string-match-p ":draft:" (buffer-string)))
