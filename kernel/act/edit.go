@@ -3,8 +3,10 @@ package act
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"org-agent/kernel/action"
+	"org-agent/kernel/autorun"
 	"org-agent/kernel/describe"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/plist"
@@ -35,7 +37,11 @@ func edit(d Deps) kind.Kind {
 				return policy.Refused("%v", err)
 			}
 			// An edit that fails says what is there.
-			v := turn.Reach(protocol.Reach{Kind: protocol.ReachReads, Path: path}, protocol.Reach{Kind: protocol.ReachWrites, Path: path})
+			reach := []protocol.Reach{{Kind: protocol.ReachReads, Path: path}, {Kind: protocol.ReachWrites, Path: path}}
+			if old, new := strings.ToLower(a.Text("old")), strings.ToLower(a.Text("new")); autorun.SetsVariables(old, new) || strings.Contains(new, "ariables:") && !strings.Contains(old, "ariables:") {
+				reach = append(reach, protocol.Reach{Kind: protocol.ReachSets, Path: path})
+			}
+			v := turn.Reach(reach...)
 			v.Action = a.With("file", plist.String(path))
 			return v
 		},

@@ -180,6 +180,12 @@ func TestJudge(t *testing.T) {
 	if !v.Tells() {
 		t.Errorf("of a file of the home nothing is told: %+v", v)
 	}
+	for new, once := range map[string]bool{"b": false, "# Local Variables:\n# eval: (f)": true, "# Variables: x": true} {
+		v := p.Judge(t.Context(), read(t, `(:type :request :target :emacs :action :edit :file "notes.org" :old "a" :new "`+strings.ReplaceAll(new, "\n", `\n`)+`")`), where)
+		if v.Kind != policy.Ask || v.OnceOnly != once {
+			t.Errorf("an edit to %q: %+v, once only: want %v", new, v, once)
+		}
+	}
 	diary := filepath.Join(t.TempDir(), "diary.txt")
 	if err := os.WriteFile(diary, []byte("a"), 0o600); err != nil {
 		t.Fatal(err)

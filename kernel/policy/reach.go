@@ -86,6 +86,9 @@ func (p *Policy) reachRule(rules *Rules, r protocol.Reach) []Decision {
 		all = p.runRule(rules, r)
 	case protocol.ReachFetches:
 		all = []Decision{p.fetchRule(rules, r.URL)}
+	case protocol.ReachSets:
+		what := "sets file variables in " + r.Path + ", which Emacs obeys when the file is visited"
+		all = []Decision{{What: what, Kind: Ask, OnceOnly: true, Reason: what}}
 	case protocol.ReachShows:
 		what := "reads in " + r.Path + " what may hold keys, or is tagged :noagent:, :@private: or :crypt:"
 		all = []Decision{{What: what, Kind: Ask, OnceOnly: true, Reason: what}}

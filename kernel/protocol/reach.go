@@ -21,6 +21,7 @@ const (
 	ReachWrites  ReachKind = "writes"  // Path
 	ReachRuns    ReachKind = "runs"    // Command, in Path
 	ReachFetches ReachKind = "fetches" // URL
+	ReachSets    ReachKind = "sets"    // variables in Path, which Emacs obeys when it visits the file
 	ReachShows   ReachKind = "shows"   // Path, of which nothing is shown to models otherwise
 )
 

@@ -27,15 +27,24 @@ func editFile(f Files) Tool {
 	return New(Definition[editArguments]{
 		Name: "edit", Manual: editManual, Offered: f.there,
 		Reach: func(ctx context.Context, by *Caller, a *editArguments) ([]protocol.Reach, error) {
-			_, err := f.reach(by, protocol.ReachWrites, &a.Path)
-			if err == nil && a.Hash == "" && !(f.Unread != nil && f.Unread(a.Path)) {
+			if _, err := f.reach(by, protocol.ReachWrites, &a.Path); err != nil {
+				return nil, err
+			}
+			reach := changes(a.Path)
+			if f.Unread != nil && f.Unread(a.Path) {
+				return reach, nil
+			}
+			if a.Hash == "" {
 				// The hash ties the judgement and the approval to this text. A later version of the
 				// file needs a new call.
 				if text, err := files.Whole(ctx, a.Path); err == nil { // Perform reports the error
 					a.Hash = files.Hash(text)
 				}
 			}
-			return changes(a.Path), err
+			if c, _, err := change(ctx, *a); err == nil {
+				reach = setting(reach, a.Path, string(c.Before), string(c.After))
+			}
+			return reach, nil
 		},
 		Preview: func(ctx context.Context, by *Caller, a editArguments) (Preview, error) {
 			c, count, err := change(ctx, a)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"org-agent/kernel/autorun"
 	"org-agent/kernel/files"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/suggest"
@@ -94,6 +95,14 @@ func (c *Caller) judged() error {
 		return nil
 	}
 	return c.alone()
+}
+
+// setting adds to the reach of a change that it gives the file variables.
+func setting(reach []protocol.Reach, path, before, after string) []protocol.Reach {
+	if autorun.SetsVariables(before, after) {
+		reach = append(reach, protocol.Reach{Kind: protocol.ReachSets, Path: path})
+	}
+	return reach
 }
 
 // tree returns the files below a directory.

@@ -78,13 +78,13 @@ func orgEdit(n Notes) Tool {
 				a.Change = c.known()
 			}
 			if n.own(a.File) && !(n.Unread != nil && n.Unread(a.File)) { // notes are read without asking
-				return []protocol.Reach{{Kind: protocol.ReachWrites, Path: a.File}}, err
+				return setting([]protocol.Reach{{Kind: protocol.ReachWrites, Path: a.File}}, a.File, c.before, c.after), err
 			}
 			if ctx.Err() != nil {
 				return nil, err
 			}
 			// Perform reports the error, which may have text of the file.
-			return changes(a.File), nil
+			return setting(changes(a.File), a.File, c.before, c.after), nil
 		},
 		Preview: func(ctx context.Context, by *Caller, a orgEditArguments) (Preview, error) {
 			c, err := n.change(ctx, by, a)

@@ -40,10 +40,19 @@ func writeFile(f Files) Tool {
 			}
 			path, exists, err := files.Resolve(a.Path, f.Home)
 			a.Path = path
-			if exists {
-				return changes(path), err
+			reach := []protocol.Reach{{Kind: protocol.ReachWrites, Path: path}}
+			if !exists || err != nil {
+				return setting(reach, path, "", *a.Content), err
 			}
-			return []protocol.Reach{{Kind: protocol.ReachWrites, Path: path}}, err
+			reach = changes(path)
+			if f.Unread == nil || !f.Unread(path) {
+				before, err := files.Whole(ctx, path)
+				if err != nil {
+					before = nil // Perform reports the error
+				}
+				reach = setting(reach, path, string(before), *a.Content)
+			}
+			return reach, nil
 		},
 		Preview: func(ctx context.Context, by *Caller, a writeArguments) (Preview, error) {
 			c, err := a.change(ctx)
