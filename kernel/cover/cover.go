@@ -50,6 +50,11 @@ func (f Found) Of(secrets bool) []File {
 	return slices.DeleteFunc(slices.Clone(f.Files), func(file File) bool { return file.Reason != Keys })
 }
 
+// Secrets returns what is shown to a command that is shown secrets, and covered for others.
+func (f Found) Secrets() []File {
+	return slices.DeleteFunc(slices.Clone(f.Files), func(file File) bool { return file.Reason == Keys })
+}
+
 // Holds reports whether a repository is among the files.
 func (f Found) Holds() bool {
 	return slices.ContainsFunc(f.Files, func(file File) bool { return file.Reason == History })
@@ -267,7 +272,7 @@ func (j *judged) text(path string, info fs.FileInfo) {
 
 // Names lists the covered files of a directory for people, relative to it.
 func Names(files []File, directory string) string {
-	const most = 8
+	const most = 20
 	var names []string
 	for i, file := range files {
 		if i == most {

@@ -21,7 +21,7 @@ func (s *search) repositories(ctx context.Context) {
 		var names []string
 		kept := false // one of them is withheld
 		for _, file := range s.found.Files {
-			if name, below := strings.CutPrefix(file.Path, top+"/"); below && file.Reason != History {
+			if name, below := strings.CutPrefix(file.Path, top+"/"); below && !file.example(name) && file.Reason != History {
 				names, kept = append(names, name), kept || file.Reason == Withheld
 			}
 		}
@@ -29,6 +29,24 @@ func (s *search) repositories(ctx context.Context) {
 			s.add(File{Path: git, Reason: History, Directory: isDirectory(git)})
 		}
 	}
+}
+
+// examples are directories with what tests and readers need. Keys that are committed there are no secret.
+var examples = [...]string{"testdata", "fixtures", "fixture", "test", "tests", "testing", "example", "examples", "spec"}
+
+// example reports whether a file of a repository, by its name there, is such a key, or a certificate.
+func (f File) example(name string) bool {
+	if f.Reason != Keys && f.Reason != Perhaps {
+		return false
+	}
+	if slices.ContainsFunc(strings.Split(filepath.Dir(name), "/"), func(part string) bool { return slices.Contains(examples[:], part) }) {
+		return true
+	}
+	if f.Reason != Perhaps || f.Directory || !strings.EqualFold(filepath.Ext(name), ".pem") {
+		return false
+	}
+	text, err := os.ReadFile(f.Path)
+	return err == nil && bytes.Contains(text, []byte("BEGIN CERTIFICATE")) && !bytes.Contains(text, []byte("PRIVATE KEY"))
 }
 
 func isDirectory(path string) bool {

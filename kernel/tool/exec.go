@@ -93,7 +93,7 @@ func reachOfCommand(ctx context.Context, commands *process.Table, text string, d
 	if r.Writes {
 		reach = append(reach, protocol.Reach{Kind: protocol.ReachWrites, Path: r.Directory})
 	}
-	if found := commands.Covered(ctx, r.Directory); !found.Whole || r.Secrets && len(found.Of(false)) > len(found.Of(true)) {
+	if found := commands.Covered(ctx, r.Directory); !found.Whole || r.Secrets && len(found.Secrets()) > 0 {
 		reach = append(reach, protocol.Reach{Kind: protocol.ReachShows, Path: r.Directory})
 	}
 	if r.Network && commands.Kind().Fenced() {
@@ -159,8 +159,8 @@ func previewOfCommand(ctx context.Context, commands *process.Table, r process.Re
 		where = "it runs in " + r.Directory + ", can read everything there and change nothing"
 	}
 	p.Effects = append(p.Effects, where)
-	if found := commands.Covered(ctx, r.Directory); r.Secrets && len(found.Files) > 0 {
-		p.Effects = append(p.Effects, "it can also read what may hold keys or is kept from models: "+cover.Names(found.Files, r.Directory))
+	if found := commands.Covered(ctx, r.Directory); r.Secrets && len(found.Secrets()) > 0 {
+		p.Effects = append(p.Effects, "it can also read what may hold keys or is kept from models: "+cover.Names(found.Secrets(), r.Directory))
 	} else {
 		if len(found.Files) > 0 {
 			p.Effects = append(p.Effects, "it does not see what may hold keys or is kept from models: "+cover.Names(found.Files, r.Directory))
