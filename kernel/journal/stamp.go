@@ -12,8 +12,12 @@ import (
 
 const lastStampQuery = "SELECT stamp FROM turn WHERE session = ? AND stamp <> '' ORDER BY seq DESC LIMIT 1"
 
+// setBack is how far a clock may be set back without the time of messages going back. Where a clock was set
+// back by more, it had been wrong before.
+const setBack = 3 * time.Hour
+
 // stampAfter returns the time at which the event was sent, but not before the turn before it in the
-// session. A model must not receive the time of a clock that was set back.
+// session. A model must not receive the time of a clock that was set back, unless the former time was wrong.
 func stampAfter(ctx context.Context, tx *writer, event protocol.Event) (time.Time, error) {
 	stamp := event.Stamp.Truncate(time.Second) // the precision of the file
 	if stamp.IsZero() {
@@ -31,7 +35,7 @@ func stampAfter(ctx context.Context, tx *writer, event protocol.Event) (time.Tim
 	if err != nil {
 		return stamp, err
 	}
-	if before.After(stamp) {
+	if before.After(stamp) && before.Sub(stamp) <= setBack {
 		stamp = before.In(stamp.Location())
 	}
 	return stamp, nil

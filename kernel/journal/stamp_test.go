@@ -27,8 +27,10 @@ func TestStamps(t *testing.T) {
 	}{
 		{"main", at, "2026-10-25T02:30:12+02:00"},
 		{"main", at.Add(time.Hour), "2026-10-25T02:30:12+01:00"},
-		{"main", at.Add(-24 * time.Hour), "2026-10-25T02:30:12+01:00"}, // a clock set back
+		{"main", at.Add(-2 * time.Hour), "2026-10-25T02:30:12+01:00"}, // a clock set back
 		{"other", at.Add(-24 * time.Hour), "2026-10-24T02:30:12+02:00"},
+		{"other", at.UTC().AddDate(70, 0, 0), "2096-10-25T00:30:12Z"}, // it was wrong, and was put right
+		{"other", at, "2026-10-25T02:30:12+02:00"},
 		{"main", at.Add(90 * time.Minute).In(tokyo), "2026-10-25T11:00:12+09:00"}, // who travels
 		{"main", at.In(tokyo), "2026-10-25T11:00:12+09:00"},
 		{"main", time.Time{}, ""},

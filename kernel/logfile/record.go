@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"org-agent/kernel/text"
 )
@@ -44,7 +45,7 @@ func Parse(line string) Record {
 	decoder.UseNumber() // keeps 12345678 from becoming 1.2345678e+07
 	err := decoder.Decode(&fields)
 	if _, more := decoder.Token(); err != nil || fields == nil || more != io.EOF {
-		return Record{Message: text.Abridge(line, shownLimit), Raw: line, Broken: true}
+		return Record{Message: text.Abridge(text.Shown(line), shownLimit), Raw: line, Broken: true}
 	}
 	named := func(key string) string { s, _ := fields[key].(string); return s }
 	r := Record{Message: text.Abridge(oneLine(fmt.Sprint(fields["msg"])), shownLimit), Session: named("session"), Turn: named("turn"), Raw: line}
@@ -91,15 +92,15 @@ func (r Record) String() string {
 	return fmt.Sprintf("%s %-5v %s%s", at, r.Level, r.Message, r.Fields)
 }
 
-// oneLine replaces control characters by blanks and leaves the rest unchanged, because the reader
-// looks for details.
+// oneLine replaces control characters by blanks, leaves out what else a screen obeys, and leaves the rest
+// unchanged, because the reader looks for details.
 func oneLine(value string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+	return text.Shown(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r
-	}, value)
+	}, value))
 }
 
 // Filter selects the records that match every field that is set.

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"org-agent/kernel/org/inert"
+	"org-agent/kernel/text"
 )
 
 // maxText is the number of bytes a [Converter] accepts. It drops what a model writes beyond that.
@@ -49,16 +50,17 @@ type Names = inert.File
 func ReadNames(text string) *Names { return inert.Read(text) }
 
 // A Converter turns a stream of text from outside into inert Org (see package inert). Its output is
-// only ever appended to: the result is what Write and Close returned, joined, and does not depend on how
+// only ever appended to, without what [text.Shown] leaves out: the result is what Write and Close returned, joined, and does not depend on how
 // the input was cut into pieces. It holds back the current line until its kind is known, an inline
 // construct until it is closed or eight lines have passed, and a table until it ends. A Converter
 // belongs to one goroutine and serves one text.
 type Converter struct {
 	options  Options
 	dialect  Dialect // Auto until decided
-	pending  []byte  // input that is not converted yet, without a line end
-	retry    int     // no step is tried before pending has this length
-	accepted int     // bytes of input taken
+	shown    text.Pieces
+	pending  []byte // input that is not converted yet, without a line end
+	retry    int    // no step is tried before pending has this length
+	accepted int    // bytes of input taken
 
 	out     strings.Builder // Org that is not inert yet, from taken on
 	taken   int
@@ -107,6 +109,11 @@ func NewConverter(options Options) *Converter {
 func (c *Converter) Write(delta string) string {
 	delta = delta[:min(len(delta), maxText-c.accepted)]
 	c.accepted += len(delta)
+	return c.write(c.shown.Next(delta))
+}
+
+// write takes input of which people may be shown everything.
+func (c *Converter) write(delta string) string {
 	text := delta
 	if len(c.pending) > 0 {
 		c.pending = append(c.pending, delta...)
@@ -122,6 +129,7 @@ func (c *Converter) Write(delta string) string {
 // Close ends the text and returns the rest. A text that is not empty ends in one line
 // end. The converter must not be used afterwards.
 func (c *Converter) Close() string {
+	before := c.write(c.shown.Last())
 	c.process(string(c.pending), true)
 	if !c.headed {
 		c.writeAnswerHeading("")
@@ -133,7 +141,7 @@ func (c *Converter) Close() string {
 		c.out.WriteByte('\n')
 	}
 	last := c.take()
-	return last + c.inert.Close()
+	return before + last + c.inert.Close()
 }
 
 // take returns what is final.
@@ -324,13 +332,13 @@ func (c *Converter) beginText(prefix string, continues bool) {
 // MarkdownToOrg converts a whole Markdown text, its headings at their own levels.
 func MarkdownToOrg(text string) string { return convert(text, Options{Dialect: Markdown}) }
 
-// Inert makes a text that is Org already inert. It converts nothing. A text that is not empty begins
+// Inert makes a text that is Org already inert. It converts nothing, and leaves out what [text.Shown] does. A text that is not empty begins
 // with text and ends in one line end.
-func Inert(text string) string {
-	if text = strings.Trim(text, "\n"); text == "" {
+func Inert(s string) string {
+	if s = strings.Trim(text.Shown(s), "\n"); s == "" {
 		return ""
 	}
-	return strings.TrimRight(inert.Text(text+"\n"), "\n") + "\n"
+	return strings.TrimRight(inert.Text(s+"\n"), "\n") + "\n"
 }
 
 // IsInert reports whether a text is inert, and if not, why, with the line. A text may begin with an

@@ -29,6 +29,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // Client is a front end that shows conversations. kernel/rpc implements it.
@@ -221,6 +222,7 @@ func (s *Session) answer(ctx context.Context, turn *Turn) Outcome {
 func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 	ctx = context.WithoutCancel(ctx)
 	log := s.logger().With("turn", turn.Record.ID)
+	outcome.Notice = text.Shown(outcome.Notice)
 	if !outcome.State.Final() {
 		outcome.State = protocol.TurnInterrupted
 	}

@@ -10,6 +10,7 @@ import (
 
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
+	plain "org-agent/kernel/text"
 )
 
 // Limits of what an answer shows of its trail. The journal has all of it.
@@ -46,7 +47,7 @@ type Call struct {
 // AddThought adds a text to the thoughts of the model. Clients receive it with the total length. The
 // answer has the thoughts in a folded drawer.
 func (t *Turn) AddThought(text string) {
-	if text == "" {
+	if text = plain.Shown(text); text == "" {
 		return
 	}
 	t.trail.mu.Lock()

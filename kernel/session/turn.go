@@ -10,6 +10,7 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
+	plain "org-agent/kernel/text"
 )
 
 // Turn is one question being answered. A [Runner] uses it from one goroutine.
@@ -164,7 +165,7 @@ func (t *Turn) sendBack(ctx context.Context, id, text string) error {
 	if send == nil || !route.Elsewhere() {
 		return nil
 	}
-	return send(ctx, route, id, text)
+	return send(ctx, route, id, plain.Shown(text))
 }
 
 // explanation returns the heading and the text of the notice of a turn without an answer. hint follows

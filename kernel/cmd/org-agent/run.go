@@ -13,6 +13,8 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/instance"
+
+	"org-agent/kernel/text"
 )
 
 // commands is the command line: one field for each command.
@@ -63,8 +65,26 @@ type output struct {
 	err error
 }
 
+// screen is a terminal, which obeys some characters. What models and strangers wrote is printed there, so it
+// gets what [text.Shown] leaves and no CR, with which a line would be written over. A program that reads the
+// output gets it as it is.
+type screen struct{ to io.Writer }
+
+func (s screen) Write(p []byte) (int, error) {
+	_, err := io.WriteString(s.to, strings.ReplaceAll(text.Shown(string(p)), "\r", ""))
+	return len(p), err
+}
+
+// onScreen returns a writer for a stream, which is a [screen] if it is a terminal.
+func onScreen(stream io.Writer) io.Writer {
+	if terminal(stream) {
+		return screen{stream}
+	}
+	return stream
+}
+
 func (o *output) Write(p []byte) (int, error) {
-	n, err := o.to.Write(p)
+	n, err := onScreen(o.to).Write(p)
 	if err != nil {
 		o.mu.Lock()
 		defer o.mu.Unlock()
@@ -122,7 +142,7 @@ func exitStatus(stderr io.Writer, err error) int {
 		e = exit{1, err}
 	}
 	if e.cause != nil {
-		fmt.Fprintf(stderr, "org-agent: %s\n", strings.TrimRight(err.Error(), "\n"))
+		fmt.Fprintf(onScreen(stderr), "org-agent: %s\n", strings.TrimRight(err.Error(), "\n"))
 	}
 	return e.code
 }
@@ -145,7 +165,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, stderr io.Writer
 	if err != nil {
 		return usagef("%w; \"org-agent --help\" lists the commands", err)
 	}
-	proc := &process{stdin: in, stdout: &output{to: out}, stderr: stderr, env: env, home: line.Home}
+	proc := &process{stdin: in, stdout: &output{to: out}, stderr: onScreen(stderr), env: env, home: line.Home}
 	if proc.home != "" {
 		if proc.home, err = filepath.Abs(proc.home); err != nil {
 			return fmt.Errorf("find the home: %w", err)
