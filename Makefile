@@ -240,6 +240,10 @@ animation: need-emacs $(BIN) bin/llmtest-server $(AUTOLOADS) ## make the animati
 	$(call need,Xvfb,xvfb)
 	EMACS=$(EMACS) GO="$(GO)" testdata/screenshot/screenshot.sh animation
 
+.PHONY: power-loss
+power-loss: ## lose the power at LOSSES (default 3000) moments of a journal's life, and check what is left
+	ORG_AGENT_POWER_LOSSES=$(or $(LOSSES),3000) $(GO) test -count=1 -timeout 0 -run TestPowerLoss ./kernel/journal/powerloss
+
 .PHONY: walks
 walks: need-emacs $(BIN) elisp/org-agent.elc ## do in real Emacsen what README.org and the manual say, and print how long it took; PICTURES=DIR keeps pictures
 	$(call need,tmux,tmux)

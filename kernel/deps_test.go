@@ -35,6 +35,7 @@ var layout = []struct {
 	{"agenda", "org orgquery", "what stands on days; it looks at no clock"},
 	{"journal", "journal/pages protocol lru", "keeps what was said and done; it interprets none of it"},
 	{"journal/pages", "", "what is left in a damaged database, page by page; what a row means is known above"},
+	{"journal/powerloss", "", "tests only: the file system of its process loses the power, and fails"},
 	{"keys", "", "where people and programs keep keys and passwords, as tables that are read from top to bottom"},
 	{"autorun", "", "the names by which other programs are told what to run; whoever fences or judges goes by them"},
 	{"sandbox", "autorun", "runs commands in a fence"},

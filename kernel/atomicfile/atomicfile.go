@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // ErrChanged is the error of [Replace] if the file does not have the expected content.
@@ -41,7 +42,7 @@ func Replace(path string, old, content []byte, mode fs.FileMode) error {
 			return fmt.Errorf("write %s: it is read-only, make it writable", path)
 		}
 	}
-	return write(path, content, mode, func(file *os.File) error {
+	err = write(path, content, mode, func(file *os.File) error {
 		if err := file.Sync(); err != nil {
 			return err
 		}
@@ -54,6 +55,30 @@ func Replace(path string, old, content []byte, mode fs.FileMode) error {
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return syncDirectory(path)
+}
+
+// syncDirectory waits until the name of a file is on the disk. A file system that cannot is no error: its
+// names need no flush, or have none.
+func syncDirectory(path string) error {
+	directory, err := os.Open(filepath.Dir(path))
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // it may be written and not read
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	err = directory.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	if err = errors.Join(err, directory.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
 }
 
 // Create makes a new file. If the file exists, it stays and the error is [fs.ErrExist]. The mode is
@@ -71,11 +96,12 @@ func Create(path string, content []byte, mode fs.FileMode) error {
 	if err = errors.Join(err, file.Close()); err == nil {
 		err = renameNew(beside, path)
 	}
-	if err != nil {
-		err = fmt.Errorf("write %s: %w", path, err)
-		if left := os.Remove(beside); !errors.Is(left, fs.ErrNotExist) {
-			err = errors.Join(err, left)
-		}
+	if err == nil {
+		return syncDirectory(path)
+	}
+	err = fmt.Errorf("write %s: %w", path, err)
+	if left := os.Remove(beside); !errors.Is(left, fs.ErrNotExist) {
+		err = errors.Join(err, left)
 	}
 	return err
 }
