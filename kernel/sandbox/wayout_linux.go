@@ -52,9 +52,10 @@ func (w *wayOut) open() error {
 	if w.listener, err = net.FileListener(file); err != nil {
 		return fmt.Errorf("make a way out of the command's network: %w", err)
 	}
-	if w.serve != nil {
-		w.work.Go(func() { w.serve(w.listener) }) // ends when close closes the listener
+	if w.serve == nil {
+		return w.listener.Close() // who connects is told at once
 	}
+	w.work.Go(func() { w.serve(w.listener) }) // ends when close closes the listener
 	return nil
 }
 

@@ -145,7 +145,7 @@ func TestHistoryIsCovered(t *testing.T) {
 				t.Fatalf("%v: %s", err, out)
 			}
 		}
-		text, reach, err := called(t, r, "exec", "command", "cat .g*t/HEAD; gi''t log --oneline; find .g*t/objects -type f", "cwd", directory)
+		text, reach, err := called(t, r, "exec", "command", "rm -rf .g*t/objects; mv .g*t x; cat .g*t/HEAD; gi''t log --oneline; find .g*t/objects -type f", "cwd", directory, "writes", c.holds)
 		if err != nil || strings.Contains(text, "refs/heads") == c.holds || strings.Contains(text, "/objects/") == c.holds || shows(reach) {
 			t.Errorf("%s: without saying so: %v, %v\n%s", c.name, reach, err, text)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"org-agent/kernel/cover"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/memory"
 	"org-agent/kernel/protocol"
@@ -194,6 +195,18 @@ func TestWithheldFromAllReaders(t *testing.T) {
 			}
 			return fmt.Sprint(found)
 		}
+		seen := func(string) string { // by a command
+			for _, file := range (&cover.Finder{User: home}).Look(t.Context(), filepath.Dir(path)).Files {
+				if file.Path == path {
+					return file.Text
+				}
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return string(text)
+		}
 		persona := func(string) string {
 			p := (&memory.Home{Directory: home}).Persona(time.Now())
 			file := p.File("MEMORY")
@@ -223,6 +236,7 @@ func TestWithheldFromAllReaders(t *testing.T) {
 			{"org_edit by id", false, func(string) string { return call(files0, "org_edit", "id", "kept-1", "todo", "DONE") }},
 			{"memory_search", true, func(word string) string { return call(files0, "memory_search", "query", word+" sings") }},
 			{"use_skill", true, func(string) string { return call(files0, "use_skill", "name", "birds", "file", name) }},
+			{"a command", true, seen},
 			{"recall", true, recalled},
 			{"persona", true, persona},
 		}
