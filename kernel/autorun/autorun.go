@@ -111,7 +111,7 @@ var Names = [...]Name{
 	{Name: ".yarnrc", Reason: "yarn runs the file that yarn-path in it names in its own place", Deep: true},
 	{Name: ".yarnrc.yml", Reason: "yarn runs the file that yarnPath in it names in its own place", Deep: true},
 	{Name: ".pnpmfile.cjs", Reason: "pnpm runs it at each install", Deep: true},
-	{Name: ".yarn", Reason: "yarn runs the releases and plugins in it", Deep: true},
+	{Name: ".yarn", Reason: "yarn runs the releases and plugins in it", Ordinary: true, Deep: true},
 	{Name: ".cargo", Reason: "cargo runs the linkers, wrappers and runners that config.toml in it names", Deep: true},
 	{Name: ".mvn", Reason: "maven loads the extensions and options that its files name", Deep: true},
 	{Name: ".bazelrc", Reason: "bazel takes options from it, also such as name programs", Deep: true},

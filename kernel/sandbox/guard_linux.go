@@ -44,6 +44,8 @@ func guards() []guard {
 	for _, name := range [...]string{".hg/hgrc", ".hg/hgrc-not-shared", ".jj/repo/config.toml"} {
 		all = append(all, guard{path: name, placeholder: true, text: "#\n"})
 	}
+	// The rest of .yarn is what yarn writes at each install.
+	all = append(all, guard{path: ".yarn/releases"}, guard{path: ".yarn/plugins"})
 	return all
 }
 

@@ -206,7 +206,7 @@ func TestOtherPrograms(t *testing.T) {
 	}
 	directory := resolved(t)
 	for name, text := range map[string]string{
-		".hg/requires": "x\n", ".hg/store/x": "x\n", "old/.hg/hgrc": "mine\n", "Makefile": "all:\n", "old/GNUmakefile": "all:\n", "sub/.vscode/tasks.json": "mine\n", "sub/.cargo/config.toml": "mine\n",
+		".yarn/releases/yarn.cjs": "mine\n", ".yarn/cache/x": "x\n", ".hg/requires": "x\n", ".hg/store/x": "x\n", "old/.hg/hgrc": "mine\n", "Makefile": "all:\n", "old/GNUmakefile": "all:\n", "sub/.vscode/tasks.json": "mine\n", "sub/.cargo/config.toml": "mine\n",
 		"package.json": `{"name": "x", "scripts": {"test": "true"}}`, "old/package.json": `{"scripts": {"test": "true"}}`,
 	} {
 		write(t, filepath.Join(directory, name), text, 0o644)
@@ -241,6 +241,12 @@ func TestOtherPrograms(t *testing.T) {
 	}
 	if _, err := os.Lstat(filepath.Join(directory, ".hg/hgrc")); err == nil {
 		t.Error(".hg/hgrc is there")
+	}
+	left(t, kind, directory, "echo evil >.yarn/releases/yarn.cjs; mv .yarn x; rm -r .yarn/releases; echo y >.yarn/cache/y; true")
+	for name, want := range map[string]string{".yarn/releases/yarn.cjs": "mine\n", ".yarn/cache/y": "y\n"} {
+		if text, err := os.ReadFile(filepath.Join(directory, name)); err != nil || string(text) != want {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
 	}
 }
 
