@@ -395,6 +395,10 @@ func TestOthersSeeTheirOwn(t *testing.T) {
 		{"write", map[string]any{"path": memory, "content": "x", "hash": hash}},
 		{"write", map[string]any{"path": memory, "content": "x", "hash": "0123456789abcdef"}},
 		{"write", map[string]any{"path": memory, "content": "x"}},
+		{"read", map[string]any{"path": filepath.Join(in.paths.Home, "MEMORZ.org")}},
+		{"edit", map[string]any{"path": filepath.Join(in.paths.Home, "MEMORZ.org"), "old": "x", "new": "y"}},
+		{"grep", map[string]any{"path": filepath.Join(in.paths.Home, "notez"), "pattern": "x"}},
+		{"org_query", map[string]any{"files": []string{filepath.Join(in.paths.Home, "MEMORZ.org")}}},
 	} {
 		result, err := session.CallTool(within(t), &sdk.CallToolParams{Name: c.tool, Arguments: c.arguments})
 		if err != nil {

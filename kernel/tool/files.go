@@ -38,6 +38,19 @@ func (f Files) resolve(name *string) error {
 	return err
 }
 
+// resolveFor does the same for a caller. Another program is not told which files there are before the
+// policy has judged its call.
+func (f Files) resolveFor(by *Caller, name *string) error {
+	if !by.Conversation.Program {
+		return f.resolve(name)
+	}
+	path, _, err := files.Resolve(*name, f.Home)
+	if err == nil {
+		*name = path
+	}
+	return err
+}
+
 // missing returns the error for a file that does not exist. In the home it suggests a similar name.
 func (f Files) missing(path string) error {
 	suggestion := ""
@@ -58,7 +71,7 @@ func (f Files) reach(by *Caller, kind protocol.ReachKind, path *string) ([]proto
 	if err := by.judged(); err != nil {
 		return nil, err
 	}
-	if err := f.resolve(path); err != nil {
+	if err := f.resolveFor(by, path); err != nil {
 		return nil, err
 	}
 	return []protocol.Reach{{Kind: kind, Path: *path}}, nil

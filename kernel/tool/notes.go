@@ -87,7 +87,7 @@ func (n Notes) named(ctx context.Context, by *Caller, names []string) ([]string,
 	}
 	var paths []string
 	for _, name := range names {
-		if err := n.resolve(&name); err != nil {
+		if err := n.resolveFor(by, &name); err != nil {
 			return nil, err
 		}
 		paths = append(paths, name)
