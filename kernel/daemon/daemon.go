@@ -43,6 +43,7 @@ import (
 	"org-agent/kernel/session"
 	"org-agent/kernel/settings"
 	"org-agent/kernel/tool"
+	"org-agent/kernel/watch"
 )
 
 // Config configures a kernel. Env and Ready are required.
@@ -115,7 +116,9 @@ type daemon struct {
 	channels  channel.Drivers
 	speech    service.Speech
 	loaded    config.Settings // that the kernel started with
-	ended     error           // why the kernel ended by itself
+	// watcher is shared by all who follow files: a person's programs may watch few times.
+	watcher *watch.Watcher
+	ended   error // why the kernel ended by itself
 	// configuration makes changes of config.org count.
 	configuration *service.Configuration
 }
@@ -125,7 +128,7 @@ type daemon struct {
 func Run(ctx context.Context, c Config) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	d := &daemon{start: start{config: c, started: time.Now()}, stop: stop}
+	d := &daemon{start: start{config: c, started: time.Now()}, stop: stop, watcher: &watch.Watcher{}}
 	if c.Now == nil {
 		d.config.Now = time.Now
 	}
@@ -198,7 +201,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	}
 	home := &memory.Home{Directory: d.paths.Home}
 	d.openSkills(home)
-	if d.persona, err = persona.New(persona.Config{Home: home, Clock: d.config.Now, Faults: d.faults.Report, Logger: d.log}); err != nil {
+	if d.persona, err = persona.New(persona.Config{Watcher: d.watcher, Home: home, Clock: d.config.Now, Faults: d.faults.Report, Logger: d.log}); err != nil {
 		return err
 	}
 	if err := d.openTools(settings); err != nil {

@@ -35,6 +35,7 @@ func (d *daemon) openMemory(ctx context.Context, settings config.Settings) (clos
 		d.clients.NotifyAll(protocol.MethodMemoryChanged, service.MemoryChange(c))
 	}}
 	upkeep := memory.NewUpkeep(index, d.paths.Home, func(text string) string { return d.agent.Hide(text) }, d.log)
+	upkeep.Watcher = d.watcher
 	d.memory = memoryDeps{store: store, index: index, upkeep: upkeep}
 	return files.Close, nil
 }

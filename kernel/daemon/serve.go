@@ -127,7 +127,7 @@ func (d *daemon) watch(ctx context.Context, goroutines *sync.WaitGroup) {
 		{d.skills.Prompts.Watch, "skills are not watched: changes take effect after they are reloaded"},
 		{d.persona.Follow, "the notes of the prompt are not watched: changes take effect after a restart"},
 		{func(ctx context.Context) error {
-			return d.settings.Follow(ctx, d.log, func() { d.configuration.Reload(ctx) })
+			return d.settings.Follow(ctx, d.watcher, d.log, func() { d.configuration.Reload(ctx) })
 		}, "config.org is not watched: changes take effect after a restart"},
 	} {
 		goroutines.Go(func() {

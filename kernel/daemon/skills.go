@@ -31,6 +31,7 @@ func (d *daemon) openSkills(home *memory.Home) {
 	specs := func() action.Specs { return d.kinds.Specs() } // d.kinds is set later, after the tools
 	d.skills = noteSkills{service.Skills{Grants: grants, Recorded: recorded, Persona: persona.Field(home), Specs: specs, Tools: ToolNames, CheckEvent: sensor.CheckEvent}, sensor.NewInjected(d.log)}
 	d.skills.Notes = skill.New(skill.Config{
+		Watcher: d.watcher,
 		Shipped: skills.Notes(), Home: d.paths.Skills, Keep: filepath.Join(d.paths.State, "notes"), Logger: d.log, Grants: grants,
 		Proven: filepath.Join(d.paths.State, "proven.json"), Program: skill.Program(d.config.Version),
 		Recorded: recorded, Changed: d.skillsChanged, Persona: d.skills.Persona,
@@ -39,7 +40,7 @@ func (d *daemon) openSkills(home *memory.Home) {
 		Specs:  specs, Tools: ToolNames, CheckEvent: sensor.CheckEvent,
 	})
 	c := d.home.PromptSkills()
-	c.Logger = d.log
+	c.Logger, c.Watcher = d.log, d.watcher
 	c.Notes = func() map[string]string { return skillmd.NamesOf(d.skills.Notes.Statuses()) }
 	c.Changed = func([]skillmd.Status) {
 		d.clients.NotifyAll(protocol.MethodSkillChanged, d.skills.List(d.skills.Notes.Statuses()))

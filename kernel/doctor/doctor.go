@@ -78,7 +78,7 @@ type check struct {
 func checks() []check {
 	return []check{
 		{"home", home}, {"state", state}, {"run", run}, {"token", token}, {"kernel", kernel}, {"journal", journalState},
-		{"config", settings}, {"model", model}, {"speech", speech}, {"search", search}, {"mcp", mcpServers}, {"embeddings", embeddings}, {"notes", notes}, {"policy", grants}, {"persona", persona}, {"memory", memoryIndex}, {"disk", disk}, {"clock", clock}, {"sandbox", fence},
+		{"config", settings}, {"model", model}, {"speech", speech}, {"search", search}, {"mcp", mcpServers}, {"embeddings", embeddings}, {"notes", notes}, {"policy", grants}, {"persona", persona}, {"memory", index}, {"disk", disk}, {"clock", clock}, {"sandbox", fence},
 	}
 }
 

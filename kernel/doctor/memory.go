@@ -8,7 +8,18 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/text"
+	"org-agent/kernel/watch"
 )
+
+// index checks the index of notes, and whether changes of them are seen.
+func index(ctx context.Context, c Config) []Finding {
+	found := memoryIndex(ctx, c)
+	if err := watch.Probe(); err != nil {
+		found = append(found, warn("end programs that watch files, or raise fs.inotify.max_user_instances with sysctl",
+			"no further program of yours can watch files (%v): a kernel that starts now looks every few seconds whether notes, skills and settings have changed", err))
+	}
+	return found
+}
 
 // memoryIndex checks the index of the memory and of the person's notes. The index is made from
 // files, so nothing is lost when it is made again.

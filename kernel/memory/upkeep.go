@@ -32,6 +32,9 @@ const (
 // Upkeep keeps an index up to date with the files. [NewUpkeep] makes it. Its methods are safe for
 // use by several goroutines.
 type Upkeep struct {
+	// Watcher is shared with others. nil: the upkeep has its own.
+	Watcher *watch.Watcher
+
 	index  *Index
 	home   string
 	hide   func(string) string
@@ -117,7 +120,7 @@ func (u *Upkeep) Await(ctx context.Context) bool {
 func (u *Upkeep) follow(ctx context.Context) error {
 	var first sync.Once
 	w := watch.Watch{
-		Of: "what is kept", Above: u.home, Quiet: 15 * time.Millisecond, MaxDelay: 200 * time.Millisecond, Logger: u.logger,
+		Of: "what is kept", Above: u.home, Quiet: 15 * time.Millisecond, MaxDelay: 200 * time.Millisecond, Logger: u.logger, Watcher: u.Watcher,
 		Directories: u.directories, Again: u.again,
 		Concerns: func(path string) bool {
 			name := filepath.Base(path)

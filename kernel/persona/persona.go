@@ -38,13 +38,16 @@ type Persona struct {
 	clock   func() time.Time
 	faults  func(group string, faults []string)
 	logger  *slog.Logger
+	watcher *watch.Watcher
 	library atomic.Pointer[prompt.Library]
 	zone    atomic.Pointer[time.Location] // the person's time zone; nil if USER.org names none
 }
 
 // Config configures a [Persona]. All fields are required.
 type Config struct {
-	Home *memory.Home
+	// Watcher is shared with others. nil: the persona has its own.
+	Watcher *watch.Watcher
+	Home    *memory.Home
 	// Clock returns the present time. Its zone holds if USER.org names none.
 	Clock func() time.Time
 	// Faults is called each time a group of files was read, with all faults of the group.
@@ -55,7 +58,7 @@ type Config struct {
 // New reads the files. The only error is that the program's own sections of the prompt cannot be
 // read.
 func New(c Config) (*Persona, error) {
-	p := &Persona{home: c.Home, clock: c.Clock, faults: c.Faults, logger: c.Logger}
+	p := &Persona{home: c.Home, clock: c.Clock, faults: c.Faults, logger: c.Logger, watcher: c.Watcher}
 	if err := p.loadLibrary(); err != nil {
 		return nil, err
 	}
@@ -207,7 +210,7 @@ func (p *Persona) loadLibrary() error {
 func (p *Persona) Follow(ctx context.Context) error {
 	directories := []string{filepath.Join(p.home.Directory, "prompt"), filepath.Join(p.home.Directory, "profiles")}
 	w := watch.Watch{
-		Of: "the persona", Above: p.home.Directory, Quiet: 20 * time.Millisecond, MaxDelay: 500 * time.Millisecond, Logger: p.logger,
+		Of: "the persona", Above: p.home.Directory, Quiet: 20 * time.Millisecond, MaxDelay: 500 * time.Millisecond, Logger: p.logger, Watcher: p.watcher,
 		Directories: func() []string { return directories },
 		Concerns: func(path string) bool {
 			if slices.Contains(directories, path) || slices.Contains(directories, filepath.Dir(path)) && strings.HasSuffix(path, ".org") {

@@ -75,11 +75,11 @@ func (l *Live) Faults() []string {
 	return faults
 }
 
-// Follow calls changed after each change of config.org, until ctx ends. It fails at once if files
-// cannot be watched.
-func (l *Live) Follow(ctx context.Context, logger *slog.Logger, changed func()) error {
+// Follow calls changed after each change of config.org, until ctx ends. A watcher is shared
+// with others; nil: it has its own.
+func (l *Live) Follow(ctx context.Context, watcher *watch.Watcher, logger *slog.Logger, changed func()) error {
 	w := watch.Watch{
-		Of: "the settings", Above: l.paths.Home, Quiet: 100 * time.Millisecond, MaxDelay: 500 * time.Millisecond, Logger: logger,
+		Of: "the settings", Above: l.paths.Home, Quiet: 100 * time.Millisecond, MaxDelay: 500 * time.Millisecond, Logger: logger, Watcher: watcher,
 		Directories: func() []string { return nil },
 		Concerns:    func(path string) bool { return path == l.paths.Config },
 		CatchUp: func(context.Context) time.Duration {

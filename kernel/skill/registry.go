@@ -18,6 +18,7 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/watch"
 )
 
 // Config configures a [Registry]: where the notes are, and what they may call. The zero value has no
@@ -28,6 +29,8 @@ type Config struct {
 	// Home is the directory of the user's notes, "" for none. It may be absent and
 	// appear later.
 	Home string
+	// Watcher is shared with others. nil: the registry has its own.
+	Watcher *watch.Watcher
 	// Keep is the directory for the last good version of each of the home's notes. A later
 	// registry uses it for a note that is broken. The directory is made when it is needed.
 	// Default: no version is kept.

@@ -47,6 +47,7 @@ func (r *Registry) Watch(ctx context.Context) error {
 			return path == home || filepath.Dir(path) == home && isNote(filepath.Base(path)) || r.config.Grants.isPolicy(path)
 		},
 		CatchUp:  r.catchUp,
+		Watcher:  r.config.Watcher,
 		MaxDelay: maxDelay,
 	}
 	return w.Follow(ctx)

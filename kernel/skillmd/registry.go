@@ -16,11 +16,14 @@ import (
 
 	"org-agent/kernel/skill"
 	"org-agent/kernel/text"
+	"org-agent/kernel/watch"
 )
 
 // Config configures a [Registry]: where the skills are and what decides about them. The zero value
 // has no skills.
 type Config struct {
+	// Watcher is shared with others. nil: the registry has its own.
+	Watcher *watch.Watcher
 	// Shipped holds the directories that come with the program, at its root. May be nil.
 	Shipped fs.FS
 	// Home is the directory of the user's skills, "" for none. It may be absent.

@@ -41,6 +41,7 @@ func (r *Registry) Watch(ctx context.Context) error {
 		Quiet:    quietTime,
 		MaxDelay: maxDelay,
 		Logger:   r.config.Logger,
+		Watcher:  r.config.Watcher,
 	}
 	return w.Follow(ctx)
 }

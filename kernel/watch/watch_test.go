@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -206,5 +207,55 @@ func TestOtherDirectories(t *testing.T) {
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestShared checks that watches that share a watcher are each told of their own changes, also of a directory
+// that both watch, and under the name that each has for it.
+func TestShared(t *testing.T) {
+	shared := &watch.Watcher{}
+	above := t.TempDir()
+	both, link := filepath.Join(above, "both"), filepath.Join(above, "link")
+	if err := os.Mkdir(both, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(both, link); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	defer ended.Wait()
+	defer cancel()
+	follow := func(ctx context.Context, directory, name string) <-chan bool {
+		calls := make(chan bool, 100)
+		w := watch.Watch{
+			Of: name, Above: above, Quiet: quiet, MaxDelay: 5 * quiet, Watcher: shared, Logger: slog.New(slog.DiscardHandler),
+			Directories: func() []string { return []string{directory} },
+			Concerns:    func(path string) bool { return path == filepath.Join(directory, name) },
+			CatchUp:     func(context.Context) time.Duration { calls <- true; return 0 },
+		}
+		ended.Go(func() {
+			if err := w.Follow(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		<-calls
+		return calls
+	}
+	leaves, leave := context.WithCancel(ctx)
+	one, other, third := follow(ctx, both, "one.org"), follow(ctx, link, "other.org"), follow(leaves, both, "third.org")
+	write(t, filepath.Join(both, "one.org"))
+	<-one
+	write(t, filepath.Join(both, "other.org"))
+	<-other
+	write(t, filepath.Join(both, "third.org"))
+	<-third
+	leave()
+	write(t, filepath.Join(link, "one.org"))
+	<-one
+	write(t, filepath.Join(link, "other.org"))
+	<-other
+	if len(third) > 1 {
+		t.Errorf("who has left was called %d times", len(third))
 	}
 }
