@@ -300,7 +300,8 @@ func partsOf(root Root, path string, data []byte) (found []journal.Part, related
 		text = asciiOf(data)
 	}
 	if filepath.Ext(path) == markdownEnding {
-		found = markdownParts(root, path, text)
+		// No file's tags count for it. The version of the rule does.
+		found, related = markdownParts(root, path, text), withheld.Judgement{}.Stamps()
 	} else {
 		judgement := withheld.Org(path, text)
 		found, related = orgParts(root, path, text, judgement), judgement.Stamps()
