@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -31,6 +32,9 @@ type Config struct {
 	Home string
 	// Watcher is shared with others. nil: the registry has its own.
 	Watcher *watch.Watcher
+	// FirstLoad is how long each note may take in the first Load, which a kernel waits for before it answers.
+	// One that takes longer is loaded by Watch. Default: 2 seconds, and less after the first four.
+	FirstLoad time.Duration
 	// Keep is the directory for the last good version of each of the home's notes. A later
 	// registry uses it for a note that is broken. The directory is made when it is needed.
 	// Default: no version is kept.
@@ -83,7 +87,8 @@ type Registry struct {
 
 	loading sync.Mutex // held while notes are loaded; guards the fields below
 	slots   map[string]*slot
-	loaded  bool // Load was called before
+	loaded  bool      // Load was called before
+	began   time.Time // of the first Load
 	// directory holds the faults of the home's directory as a whole.
 	directory []Diagnostic
 }
@@ -102,6 +107,8 @@ type slot struct {
 	candidate *Note
 	// newest is the version in the file, live or not.
 	newest *Note
+	// late is true if the first Load did not wait for newest.
+	late bool
 	// faults are the reasons why newest did not load. blocked are the reasons why it cannot be live
 	// beside other notes.
 	faults, blocked []Diagnostic
@@ -149,6 +156,7 @@ func (r *Registry) Load(ctx context.Context) []Status {
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	if !r.loaded {
+		r.began = time.Now()
 		if err := r.proofs.read(); err != nil {
 			r.config.Logger.Warn("all tests of notes run", "err", err)
 		}
@@ -282,10 +290,13 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 		source = []byte(err.Error())
 	}
 	sum := sha256.Sum256(source)
-	if !again && s.newest != nil && sum == s.sum && s.newest.consent.same(r.config.Grants.decide(s.newest)) {
+	if !again && s.newest != nil && !s.late && sum == s.sum && s.newest.consent.same(r.config.Grants.decide(s.newest)) {
 		return false
 	}
 	options, proven := r.options(s), false
+	whole := ctx
+	ctx, done := r.firstLoad(ctx)
+	defer done()
 	var n *Note
 	var faults []Diagnostic
 	if err == nil {
@@ -299,8 +310,13 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 		n, _ = scan(path, nil, options)
 		faults = []Diagnostic{Unread(path, err)}
 	}
+	late := ctx.Err() != nil && whole.Err() == nil
+	if ctx = whole; late {
+		faults = []Diagnostic{{File: n.File, Line: 1, Column: 1, Message: "it takes long to load: that goes on when the kernel has started"}}
+	}
 	var candidate *Note
 	switch {
+	case late:
 	case len(faults) == 0:
 		candidate = n
 	case s.newest == nil && !s.origin.shipped:
@@ -309,8 +325,24 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 	if ctx.Err() != nil {
 		return false
 	}
-	s.sum, s.newest, s.candidate, s.faults, s.unproven = sum, n, candidate, limited(faults), proven
+	s.sum, s.newest, s.candidate, s.faults, s.unproven, s.late = sum, n, candidate, limited(faults), proven, late
 	return true
+}
+
+const (
+	// firstLoad is the default of [Config.FirstLoad]. firstLoads is how long all notes may take so,
+	// after which each has firstLoadLeast.
+	firstLoad, firstLoads = 2 * time.Second, 4 * time.Second
+	firstLoadLeast        = 100 * time.Millisecond
+)
+
+// firstLoad limits the time of a note in the first Load, and of no other one.
+func (r *Registry) firstLoad(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.loaded {
+		return ctx, func() {}
+	}
+	limit := cmp.Or(r.config.FirstLoad, firstLoad)
+	return context.WithTimeout(ctx, max(min(limit, firstLoads-time.Since(r.began)), min(limit, firstLoadLeast)))
 }
 
 // options returns the options with which the slot's note is loaded.

@@ -244,3 +244,43 @@ func TestTooManyNotes(t *testing.T) {
 		t.Errorf("it says %q", says(t, r))
 	}
 }
+
+// TestNotesThatSleep: a note that takes long to load does not hold up the others or the start. It is said to
+// be so, and is loaded as soon as the notes are followed.
+func TestNotesThatSleep(t *testing.T) {
+	h := newHome(t)
+	for i := range 3 {
+		h.write(fmt.Sprintf("slow%d.org", i), note(fmt.Sprintf(`(sleep 0.2) (defskill :slow%d :trigger (lambda (c) nil))`, i)))
+	}
+	h.write("s.org", answers("s", "first"))
+	r, changes := watched(t, skill.Config{Home: h.dir, FirstLoad: 50 * time.Millisecond})
+	if got := says(t, r); got != "first" {
+		t.Errorf("the other note says %q", got)
+	}
+	live := func(statuses []skill.Status) (live int) {
+		for _, s := range statuses {
+			if s.State == skill.Live && strings.Contains(s.File, "slow") {
+				live++
+			}
+		}
+		return live
+	}
+	for deadline := time.After(time.Minute); live(r.Statuses()) < 3; {
+		select {
+		case <-changes:
+		case <-deadline:
+			t.Fatalf("they are never live: %+v", r.Statuses())
+		}
+	}
+	r = skill.New(skill.Config{Home: h.dir, FirstLoad: 50 * time.Millisecond})
+	for _, s := range r.Load(t.Context()) {
+		if slow := strings.Contains(s.File, "slow"); slow && (s.State == skill.Live || !strings.Contains(fmt.Sprint(s.Diagnostics), "when the kernel has started")) {
+			t.Errorf("at first: %+v", s)
+		}
+	}
+	for _, s := range r.Load(t.Context()) {
+		if s.State != skill.Live {
+			t.Errorf("loaded again: %+v", s)
+		}
+	}
+}
