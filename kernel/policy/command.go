@@ -22,17 +22,23 @@ func (p *Policy) runRule(rules *Rules, r protocol.Reach) []Decision {
 	}
 	all := make([]Decision, 0, len(script.Commands)+len(script.Files))
 	agreed := make([][]agreement, len(script.Commands))
-	inside := p.protectedName(r.Path)
 	for i, c := range script.Commands {
 		var d Decision
 		d, agreed[i] = p.commandRule(rules, script, i, r.Path, agreed)
-		if named := p.namesProtected(c, r.Path, inside); named != "" && d.Kind != Refuse {
-			d = Decision{What: d.What, Kind: Ask, OnceOnly: true, Reason: fmt.Sprintf("%s: %s is protected", d.What, named)}
+		at := placesOf(script, c.After, c.Moved, r.Path)
+		for _, place := range at.all {
+			if named := p.namesProtected(c, place, p.protectedName(place)); named != "" && d.Kind != Refuse {
+				d = Decision{What: d.What, Kind: Ask, OnceOnly: true, Reason: fmt.Sprintf("%s: %s is protected", d.What, named)}
+			}
 		}
 		all = append(all, d)
 	}
 	for _, f := range script.Files {
-		all = append(all, p.judgeRedirection(rules, f, r.Path))
+		at := placesOf(script, f.After, f.Within, r.Path)
+		f.Within = !at.known
+		for _, place := range at.all {
+			all = append(all, p.judgeRedirection(rules, f, place))
+		}
 	}
 	if len(all) == 0 {
 		all = append(all, Decision{What: "runs " + shortened(r.Command), Kind: Ask, Reason: "runs a text in which no command is seen"})
@@ -101,39 +107,13 @@ func withoutOptions(c shell.Command) (short shell.Command, out []int) {
 	return short, out
 }
 
-// entered returns the directory in which a program works that runs in this directory. The command gets an
-// opacity for each that it enters outside of the one before, or that is not known.
-func entered(c *shell.Command, directory string) string {
-	for _, e := range c.Enters {
-		next, known := absolutePath(shell.Word{Text: e.Directory}, directory)
-		if known {
-			next = resolved(next)
-		}
-		if !known || !isBelow(next, resolved(directory)) {
-			for at := e.From; at <= e.At; at++ {
-				c.Opaque = append(c.Opaque, shell.Opacity{Why: "it works in another directory", At: at})
-			}
-		}
-		directory = next
-	}
-	return directory
-}
-
-// insideOf reports whether the rule is about commands that run in this directory. known is false if
-// the directory may be another one when the command runs.
-func (r *rule) insideOf(directory string, moves bool) (inside, known bool) {
-	if r.inside == "" {
-		return true, true
-	}
-	return directory != "" && isBelow(resolved(directory), r.inside), !moves
-}
-
 // commandRule judges one command. It returns the agreements that allow the command. They also cover
 // the commands that it runs, as far as the rule contains their words.
 func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory string, before [][]agreement) (Decision, []agreement) {
 	c := script.Commands[i]
-	c.Opaque = slices.Clip(c.Opaque) // entered adds to it
-	works := entered(&c, directory)
+	at := placesOf(script, c.After, c.Moved, directory)
+	c.Opaque = slices.DeleteFunc(slices.Clone(c.Opaque), func(o shell.Opacity) bool { return at.noOption(script, o) })
+	at.enter(&c)
 	short, out := withoutOptions(c)
 	d := Decision{What: "runs " + commandText(c), Kind: Ask}
 	agreed := inherited(script, i, before)
@@ -142,27 +122,23 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory
 		if rule.kind != string(protocol.ReachRuns) {
 			continue
 		}
-		inside, known := rule.insideOf(directory, script.Moves)
-		if len(c.Enters) > 0 && rule.Verdict != Allow && !inside {
-			inside, known = rule.insideOf(works, script.Moves || works == "")
-		}
 		switch {
-		case known && !inside:
+		case at.known && !at.somewhereIn(rule):
 		case rule.Verdict == Allow:
 			matched, a := c, agreement{rule: rule}
 			if len(out) > 0 && !rule.words.certain(c) {
 				matched, a.out = short, out
 			}
-			if !known || !rule.words.certain(matched) {
+			if !at.in(rule) || !rule.words.certain(matched) {
 				continue
 			}
-			if word := p.leaves(rule, matched, directory); word != "" {
+			if word := p.leavesAnywhere(rule, matched, at); word != "" {
 				d.Reason = fmt.Sprintf("%s: %s is or could be outside of %s, which policy.org:%d is about, or holds keys", d.What, shortened(word), rule.inside, rule.Line)
 				continue
 			}
 			agreed = append(agreed, a)
 		case !rule.words.possible(c) && !(len(out) > 0 && rule.words.possible(short)):
-		case rule.Verdict == Refuse && known && (certainlyMatches(rule.words, c) || len(out) > 0 && certainlyMatches(rule.words, short)):
+		case rule.Verdict == Refuse && at.certainlyIn(rule) && (certainlyMatches(rule.words, c) || len(out) > 0 && certainlyMatches(rule.words, short)):
 			return Decision{What: d.What, Kind: Refuse, Line: rule.Line, Rule: rule.Name(), Reason: rule.reason(d.What)}, nil
 		case d.Line == 0:
 			d.Line, d.Rule, d.Reason = rule.Line, rule.Name(), rule.reason(d.What)
@@ -174,8 +150,9 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory
 	if d.Line != 0 {
 		return d, nil
 	}
+	elsewhere := at.elsewhere(c)
 	agreed = slices.DeleteFunc(agreed, func(a agreement) bool {
-		return slices.ContainsFunc(c.Opaque, func(o shell.Opacity) bool { return !a.has(o.At) })
+		return elsewhere != "" && !(a.rule.inside != "" && at.in(a.rule)) || slices.ContainsFunc(c.Opaque, func(o shell.Opacity) bool { return !a.has(o.At) })
 	})
 	switch {
 	case len(agreed) > 0:
@@ -184,7 +161,10 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory
 	case len(c.Opaque) > 0:
 		d.Reason = d.What + ": " + c.Opaque[0].Why
 		return d, nil
-	case c.Harmless && staysInside(c, directory, script.Moves):
+	case elsewhere != "":
+		d.Reason = d.What + ": " + elsewhere
+		return d, nil
+	case c.Harmless && staysInside(c, at):
 		return Decision{What: d.What, Kind: Allow, Reason: d.What + ", which changes nothing"}, nil
 	case c.OnlyRuns:
 		return Decision{What: d.What, Kind: Allow, Reason: d.What + ", which only runs what follows"}, nil

@@ -13,16 +13,20 @@ import (
 	"org-agent/kernel/shell"
 )
 
-// staysInside reports whether every word of a command that may name a file names one in the directory.
-// moves is true if the command line may have gone to another one. Without a directory the command runs in
-// an empty one of its own.
-func staysInside(c shell.Command, directory string, moves bool) bool {
+// staysInside reports whether every word of a command that may name a file names one in the directory of the
+// command line. Without a directory the command runs in an empty one of its own.
+func staysInside(c shell.Command, at places) bool {
 	for i, w := range c.Words {
 		if i <= c.Assigns || slices.Contains(c.Aside, i) || w.Number {
 			continue
 		}
-		if w.Kind != shell.Literal || w.Home || moves || slices.ContainsFunc(namesIn(w.Text), func(name string) bool { return !liesIn(name, directory, directory) }) {
+		if w.Kind != shell.Literal || w.Home || !at.known {
 			return false
+		}
+		for _, place := range at.all {
+			if slices.ContainsFunc(namesIn(w.Text), func(name string) bool { return !liesIn(name, place, at.start) }) {
+				return false
+			}
 		}
 	}
 	return true
@@ -48,17 +52,8 @@ func (p *Policy) leaves(r *rule, c shell.Command, directory string) string {
 		if slices.Contains(c.Aside, i) || w.Kind == shell.Literal && !w.Home && w.Text == "/dev/null" {
 			continue
 		}
-		var names []string
-		switch {
-		case w.Kind == shell.Literal && !w.Home:
-			names = namesIn(w.Text)
-		case w.Kind == shell.Many && filePattern.MatchString(w.Text):
-			found, few := matching(w.Text, directory)
-			if !few {
-				return w.Text
-			}
-			names = found
-		default:
+		names, known := namesOf(w, directory)
+		if !known {
 			return w.Text
 		}
 		for _, name := range names {
@@ -72,6 +67,27 @@ func (p *Policy) leaves(r *rule, c shell.Command, directory string) string {
 		return "a file with keys that is found there"
 	}
 	return ""
+}
+
+// namesOf returns all that a program could take for the name of a file in a word of the command. known is
+// false if that cannot be told.
+func namesOf(w shell.Word, directory string) (names []string, known bool) {
+	switch {
+	case w.Home:
+		return nil, false
+	case w.Kind == shell.Literal:
+		return namesIn(w.Text), true
+	case w.Kind == shell.Many && filePattern.MatchString(w.Text):
+		return matching(w.Text, directory)
+	}
+	for _, of := range w.Among {
+		more, known := namesOf(of, directory)
+		if !known {
+			return nil, false
+		}
+		names = append(names, more...)
+	}
+	return names, len(w.Among) > 0
 }
 
 // separators are the signs behind which a word can name a file: --file=NAME, HEAD:NAME, @NAME.

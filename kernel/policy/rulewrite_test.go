@@ -148,7 +148,7 @@ func TestRunsInDirectory(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(project, "sub"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := withRules(t, ruleHead+"| runs in ="+project+"= | make ** | allow | mine | |\n| runs in "+project+" | make push | refuse | | |\n")
+	p := withRules(t, ruleHead+"| runs in ="+project+"= | make ** | allow | mine | |\n| runs in "+project+" | make push | refuse | | |\n| runs | cd ** | allow | | |\n")
 	for _, c := range []struct {
 		directory, command string
 		want               policy.Kind
@@ -159,7 +159,11 @@ func TestRunsInDirectory(t *testing.T) {
 		{"/", "make test", policy.Ask},
 		{project, "cd / && make test", policy.Ask},
 		{project, "make push", policy.Refuse},
-		{project, "cd sub; make push", policy.Ask},
+		{project, "cd sub; make push", policy.Refuse},
+		{"/", "cd " + project + " && make test", policy.Allow},
+		{"/", "cd " + project + "; make test", policy.Ask},
+		{project, "make test; cd /", policy.Allow},
+		{project, "cd sub && make -C .. test", policy.Ask},
 		{"/", "make push", policy.Ask},
 		{project, "ls", policy.Ask},
 	} {

@@ -35,6 +35,9 @@ func (r *reader) command(words []Word, assigns int, from origin, input stdin) {
 // index of the word that decides it, or -1.
 func (r *reader) unknown(index, at int, why string) {
 	c := &r.script.Commands[index]
+	if at >= 0 && slices.ContainsFunc(c.Opaque, func(o Opacity) bool { return o.At == at }) {
+		return
+	}
 	c.Opaque = append(c.Opaque, Opacity{Why: why, At: at})
 }
 

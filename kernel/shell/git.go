@@ -25,6 +25,9 @@ func readGit(c *call) {
 			c.neutral(i)
 			c.literal(i, i+1, "git runs the pager that its settings name")
 		case w.Text == "--version" || w.Text == "--help":
+		case w.Text == "-C" && i+1 < len(words) && words[i+1].Kind == Literal && !words[i+1].Home && words[i+1].Text != "":
+			c.enters(i, i+1, words[i+1].Text)
+			i++
 		case w.Text == "-C" || w.Text == "-c" || w.Text == "--git-dir" || w.Text == "--work-tree" || w.Text == "--config-env" || w.Text == "--exec-path" || w.Text == "--namespace":
 			c.literal(i, i+2, "git runs what its settings say")
 			i++

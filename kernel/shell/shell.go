@@ -35,8 +35,8 @@ const (
 type Script struct {
 	Commands []Command
 	Files    []File
-	// Moves is true if a command changes the directory in which later ones run.
-	Moves bool
+	// Changes are the changes of the directory with which the text begins.
+	Changes []Change
 }
 
 // Command is one simple command.
@@ -148,7 +148,8 @@ type File struct {
 	Path   Word
 	Write  bool
 	Line   int
-	Within bool // a command changes the directory, so that a relative Path may be in another one
+	After  int  // as in Command
+	Within bool // a relative Path may be in another directory, as for a Command that is Moved
 }
 
 // ErrTooLarge is wrapped by the error for a text that is too long or nested too deep.
@@ -160,17 +161,18 @@ func Parse(text string) (Script, error) {
 	if err := r.text(text, origin{by: -1}); err != nil {
 		return Script{}, err
 	}
-	for i := range r.script.Files {
-		r.script.Files[i].Within = r.moves
-	}
-	r.script.Moves = r.moves
+	r.settle()
 	return r.script, nil
 }
 
 // reader collects the commands and files of a text.
 type reader struct {
 	script  Script
-	moves   bool   // a command changes the directory
+	moves   bool // a command changes the directory, and to which one is not known
+	repeats bool // a command may run again, or later than where it stands
+	leads   map[*syntax.CallExpr]bool
+	sure    bool   // as in Change
+	changes *Word  // where the command leads that is read
 	source  string // the text that is read
 	numbers numbers
 	posix   bool // the shell may be another one than bash
@@ -215,6 +217,10 @@ func (r *reader) text(text string, from origin) error {
 		r.numbers = r.numbersIn(file)
 		r.numbers.arithmetics = arithmetics
 	}
+	if from.by < 0 && r.leads == nil {
+		r.leading(file)
+	}
+	r.repeating(file)
 	r.walk(file, from)
 	r.source, r.numbers = before, numbersBefore
 	return r.err

@@ -102,7 +102,9 @@ func builtinNamed(name string) (program, bool) {
 		return firstWordsDecide(1, codeWhy), true
 	case "trap":
 		return program{read: readTrap}, true
-	case "cd", "pushd", "popd":
+	case "cd":
+		return program{read: readChange}, true
+	case "pushd", "popd":
 		return program{read: func(c *call) { c.moves = true }}, true
 	case "alias", "jobs", "enable", "bind", "complete", "compgen", "hash", "shopt", "fc", "history", "let":
 		return opaqueProgram("it can change what other words mean"), true
