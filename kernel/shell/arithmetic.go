@@ -49,7 +49,7 @@ func (r *reader) numbersIn(file *syntax.File) numbers {
 				n.other[node.Name.Value] = true
 			}
 		case *syntax.ForClause:
-			r.loopOver(node, &n)
+			n.loopOver(r, node)
 			if words, ok := node.Loop.(*syntax.WordIter); ok && (node.Select || !words.InPos.IsValid() ||
 				slices.ContainsFunc(words.Items, func(w *syntax.Word) bool { return !isNumber(w) })) {
 				n.other[words.Name.Value] = true

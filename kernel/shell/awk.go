@@ -93,9 +93,9 @@ func (a *awkProgram) token() bool {
 		a.after = name
 		return !slices.Contains(awkReaches[:], name)
 	case strings.IndexByte(awkDigits+".", c) >= 0:
-		a.run(awkDigits + awkLetters + ".")
+		a.at += len(awkNumber.FindString(a.text[a.at:]))
 		a.after = "0"
-		return true
+		return a.at == len(a.text) || strings.IndexByte(awkLetters, a.text[a.at]) < 0 // else a name may begin in it
 	case c == '"':
 		a.after = "0"
 		return a.until('"', false)
@@ -223,6 +223,9 @@ func (a *awkProgram) sign(c byte) bool {
 	a.after = string(c)
 	return true
 }
+
+// awkNumber matches a number, or a dot.
+var awkNumber = regexp.MustCompile(`^[0-9.]+(?:[eE][-+]?[0-9]+)?`)
 
 // classes matches the classes of letters at the beginning of brackets, and what stands before and between them.
 var classes = regexp.MustCompile(`^(?:[^\]\[\\/\n]*\[:[a-z]+:\])+`)

@@ -14,31 +14,40 @@ type Change struct {
 	Sure bool
 }
 
+// course is how the directory changes in a command line.
+type course struct {
+	moves   bool // a command changes it, and to what is not known
+	repeats bool // a command may run again, or later than where it stands
+	leads   map[*syntax.CallExpr]bool
+	sure    bool  // as in Change
+	changes *Word // where the command leads that is read
+}
+
 // quiet are commands of the shell that change no file and no directory, so that what a cd behind them leads to
 // is known before they run.
 var quiet = [...]string{"echo", "printf", "pwd", "true", ":", "set", "test", "["}
 
 // leading notes the calls of cd with which a text begins. They are followed by all other commands of the text.
 func (r *reader) leading(file *syntax.File) {
-	r.leads = map[*syntax.CallExpr]bool{}
+	r.course.leads = map[*syntax.CallExpr]bool{}
 	for _, s := range file.Stmts {
 		if !r.lead(s) {
 			break
 		}
 	}
-	r.sure = len(file.Stmts) == 1
+	r.course.sure = len(file.Stmts) == 1
 }
 
 // repeating notes whether a command of a text may run more than once, or later than where it stands.
-func (r *reader) repeating(file *syntax.File) {
+func (course *course) repeating(file *syntax.File) {
 	syntax.Walk(file, func(node syntax.Node) bool {
 		switch n := node.(type) {
 		case *syntax.WhileClause, *syntax.ForClause, *syntax.FuncDecl, *syntax.CoprocClause:
-			r.repeats = true
+			course.repeats = true
 		case *syntax.CallExpr:
-			r.repeats = r.repeats || len(n.Args) > 0 && n.Args[0].Lit() == "trap"
+			course.repeats = course.repeats || len(n.Args) > 0 && n.Args[0].Lit() == "trap"
 		}
-		return !r.repeats
+		return !course.repeats
 	})
 }
 
@@ -62,28 +71,28 @@ func (r *reader) lead(s *syntax.Stmt) bool {
 			return false
 		}
 		w := r.wordOf(c.Args[1])
-		r.leads[c] = w.Kind == Literal && w.Text != "" && !strings.HasPrefix(w.Text, "-")
-		return r.leads[c]
+		r.course.leads[c] = w.Kind == Literal && w.Text != "" && !strings.HasPrefix(w.Text, "-")
+		return r.course.leads[c]
 	}
 	return false
 }
 
 // readChange reads the words of cd.
 func readChange(c *call) {
-	if c.changes == nil {
-		c.moves = true
+	if c.course.changes == nil {
+		c.course.moves = true
 		return
 	}
-	c.script.Changes = append(c.script.Changes, Change{Directory: *c.changes, Sure: c.sure})
+	c.script.Changes = append(c.script.Changes, Change{Directory: *c.course.changes, Sure: c.course.sure})
 	c.filters = true
 }
 
 // settle says of each command and file where it is.
-func (r *reader) settle() {
-	for i := range r.script.Commands {
-		r.script.Commands[i].Moved = r.script.Commands[i].Moved || r.repeats && r.moves
+func (course *course) settle(script *Script) {
+	for i := range script.Commands {
+		script.Commands[i].Moved = script.Commands[i].Moved || course.repeats && course.moves
 	}
-	for i := range r.script.Files {
-		r.script.Files[i].Within = r.script.Files[i].Within || r.repeats && r.moves
+	for i := range script.Files {
+		script.Files[i].Within = script.Files[i].Within || course.repeats && course.moves
 	}
 }

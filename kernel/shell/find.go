@@ -33,7 +33,7 @@ func readFind(c *call) {
 		}
 		switch {
 		case w.Text == "-exec" || w.Text == "-execdir" || w.Text == "-ok" || w.Text == "-okdir":
-			c.moves = c.moves || strings.HasSuffix(w.Text, "dir")
+			c.course.moves = c.course.moves || strings.HasSuffix(w.Text, "dir")
 			i = c.findRuns(i + 1)
 		case w.Text == "-delete":
 			c.unknown(i, "it deletes what it finds")

@@ -9,7 +9,7 @@ import (
 
 // loopOver notes the words that a loop puts into its variable. A loop over what is not known, or that lets
 // the person choose, sets it to anything.
-func (r *reader) loopOver(loop *syntax.ForClause, n *numbers) {
+func (n *numbers) loopOver(r *reader, loop *syntax.ForClause) {
 	words, ok := loop.Loop.(*syntax.WordIter)
 	if !ok {
 		return // of arithmetic

@@ -25,6 +25,7 @@ func TestOnlyComputes(t *testing.T) {
 		"{print $1,\n$2 > \"x\"}": false, `{print ")" > "x"}`: false, `{print $1 } { print > "x"}`: false, `{printf "x"; print $1 > $2}`: false, "{pri\\\nnt > $1}": false, `{print # ;
 $1 > $2}`: true, "{print 1 ?\n2 :\n3 > \"x\"}": false, "{print 1 &&\n2 > \"x\"}": false, `{print (1 > 2)}`: true, `{print (1)(2) > "x"}`: false, `{ARGV[1]="/etc/passwd"}`: false, `{print /[/]/ > "x"}`: false,
 		`{x = "system"}`: true, `{print "a > b | c"}`: true, `/a|b/ {print}`: true, `{if (x) /a/ > 1}`: false, `{print length / 2 > "x"; y = "/"}`: false, `{print a++ / 2 > "x" "/"}`: false, `{gsub(/\//, "|"); print}`: true, `{f(1) / 2 > 1}`: true,
+		`{x = $2system("x")}`: false, `{x = 0x1system("y")}`: false, `{x = 1e5 / 2 > 1}`: true,
 		`{awk::system("x")}`: false, `$0 ~ "x>y"`: true, `{printf("%s\n", $1 > 2)}`: true, `{printf("%s\n", $1) > "x"}`: false, `{print -1 " " -1 > "x"}`: false, `@load "x"`: false, "{print\n}\n$1 > 3": true, `# print ;
 { print $1, # print }
 $2 > $3 }`: false, `{print /[;]/ > $1}`: false, `{print "a\";" > $1}`: false, `$1 | "sh"`: false, `||| "sh"`: false, `{ x | & y }`: false, `BEGIN { while (("ls" | getline l) > 0) n++ }`: false,

@@ -279,7 +279,7 @@ func readScript(c *call) {
 
 // readUser reads the words of su: -c TEXT runs as another user.
 func readUser(c *call) {
-	c.moves = true
+	c.course.moves = true
 	for i, w := range c.rest() {
 		if w.Kind == Literal && (w.Text == "-c" || w.Text == "--command") && i+1 < len(c.rest()) {
 			c.literal(0, i, optionWhy)
@@ -325,7 +325,7 @@ func readSecureShell(c *call) {
 		}
 		return
 	}
-	c.moves = true
+	c.course.moves = true
 	if next+1 >= len(words) {
 		c.unknown(-1, stdinWhy)
 		return

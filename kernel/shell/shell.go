@@ -161,18 +161,14 @@ func Parse(text string) (Script, error) {
 	if err := r.text(text, origin{by: -1}); err != nil {
 		return Script{}, err
 	}
-	r.settle()
+	r.course.settle(&r.script)
 	return r.script, nil
 }
 
 // reader collects the commands and files of a text.
 type reader struct {
 	script  Script
-	moves   bool // a command changes the directory, and to which one is not known
-	repeats bool // a command may run again, or later than where it stands
-	leads   map[*syntax.CallExpr]bool
-	sure    bool   // as in Change
-	changes *Word  // where the command leads that is read
+	course  course // how the directory changes
 	source  string // the text that is read
 	numbers numbers
 	posix   bool // the shell may be another one than bash
@@ -217,10 +213,10 @@ func (r *reader) text(text string, from origin) error {
 		r.numbers = r.numbersIn(file)
 		r.numbers.arithmetics = arithmetics
 	}
-	if from.by < 0 && r.leads == nil {
+	if from.by < 0 && r.course.leads == nil {
 		r.leading(file)
 	}
-	r.repeating(file)
+	r.course.repeating(file)
 	r.walk(file, from)
 	r.source, r.numbers = before, numbersBefore
 	return r.err

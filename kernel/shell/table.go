@@ -105,7 +105,7 @@ func builtinNamed(name string) (program, bool) {
 	case "cd":
 		return program{read: readChange}, true
 	case "pushd", "popd":
-		return program{read: func(c *call) { c.moves = true }}, true
+		return program{read: func(c *call) { c.course.moves = true }}, true
 	case "alias", "jobs", "enable", "bind", "complete", "compgen", "hash", "shopt", "fc", "history", "let":
 		return opaqueProgram("it can change what other words mean"), true
 	case "set":

@@ -66,7 +66,7 @@ func (r *reader) opaque(node syntax.Node, from origin, why string) {
 
 func (r *reader) add(c Command, from origin) int {
 	c.By, c.From, c.At, c.Text, c.Line = from.by, from.from, from.at, from.text, from.line
-	c.After, c.Moved = len(r.script.Changes), r.moves
+	c.After, c.Moved = len(r.script.Changes), r.course.moves
 	if len(r.script.Commands) >= commandLimit && r.err == nil {
 		r.err = fmt.Errorf("%w: more than %d commands", ErrTooLarge, commandLimit)
 	}
@@ -98,11 +98,11 @@ func (r *reader) statement(s *syntax.Stmt, from origin) {
 		words = append(words, r.wordOf(w))
 	}
 	if len(words) > 0 {
-		if r.leads[call] {
-			r.changes = &words[1]
+		if r.course.leads[call] {
+			r.course.changes = &words[1]
 		}
 		r.command(words, assigns, from, input)
-		r.changes = nil
+		r.course.changes = nil
 	}
 }
 
@@ -157,7 +157,7 @@ func (r *reader) file(w Word, writes bool, from origin) {
 			return
 		}
 	}
-	r.script.Files = append(r.script.Files, File{Path: w, Write: writes, Line: from.line, After: len(r.script.Changes), Within: r.moves})
+	r.script.Files = append(r.script.Files, File{Path: w, Write: writes, Line: from.line, After: len(r.script.Changes), Within: r.course.moves})
 }
 
 // declaration adds a command such as export, whose operands are assignments.
