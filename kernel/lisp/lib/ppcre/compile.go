@@ -20,9 +20,18 @@ type scanner struct {
 	// at one of them in vain is not tried again, unless the pattern has back-references.
 	joins     int
 	remembers bool
+	looks     bool     // it looks ahead or behind
 	atStart   bool     // it matches at the beginning of the text only
 	firstIn   *charSet // what a match begins with, nil if that is not known
 	firstIs   rune     // the same for one character, -1 if that is not known
+}
+
+// memory returns how many words of marks a block of places has.
+func (s *scanner) memory() int {
+	if s.looks {
+		return 2 * s.joins
+	}
+	return s.joins
 }
 
 // operation is what an instruction does.
@@ -40,6 +49,8 @@ const (
 	opAgain               // end a round: at other if it was empty, else at next
 	opReference           // what a register matched
 	opAssert
+	opLook // go on at other if what begins at next is there, slot characters before
+	opSeen // what was looked for is there
 )
 
 // instruction is one step of a program.
@@ -47,6 +58,8 @@ type instruction struct {
 	op          operation
 	assert      assertion
 	fold        bool
+	negative    bool // what is looked for must not be there
+	captures    bool // what is looked for sets registers
 	text        []rune
 	set         *charSet
 	slot        int32
@@ -78,7 +91,6 @@ const (
 // missingFeature says what an operator of parse trees would need that there is not.
 func missingFeature(kind *lisp.Symbol) string {
 	what := map[*lisp.Symbol]string{
-		kwLookAhead: "look-ahead", kwNegativeLookAhead: "negative look-ahead", kwLookBehind: "look-behind", kwNegativeLookBehind: "negative look-behind",
 		kwStandalone: "atomic groups", kwBranch: "conditional groups", kwFilter: "filters",
 	}[kind]
 	if what == "" {
@@ -270,6 +282,10 @@ func (pc *patternCompiler) operator(head *lisp.Symbol, args []lisp.Value) {
 				patternError(c, lisp.Nil, lisp.Nil, "%s is no flag of a parse tree", c.Shown(arg))
 			}
 		}
+	case kwLookAhead, kwNegativeLookAhead, kwLookBehind, kwNegativeLookBehind:
+		need(1)
+		pc.out.looks = true
+		pc.look(head, args[0])
 	case kwRegex:
 		need(1)
 		pc.emit(parsePattern(c, c.TakeString(args[0]), false))

@@ -334,9 +334,14 @@ func (r *patternReader) group(start int) lisp.Value {
 		r.fail(start, "%s is no kind of group", string(r.text[start:min(r.pos+1, len(r.text))]))
 	}
 	for _, k := range groupKinds {
-		if strings.HasPrefix(rest, k.text) {
-			patternError(r.call, lisp.Nil, lisp.Nil, "%s", missingFeature(k.kind)+": (?"+k.text)
+		if !strings.HasPrefix(rest, k.text) {
+			continue
 		}
+		if _, known := lookKinds[k.kind]; known {
+			r.pos += len(k.text)
+			return closed(k.kind)
+		}
+		patternError(r.call, lisp.Nil, lisp.Nil, "%s", missingFeature(k.kind)+": (?"+k.text)
 	}
 	if name, found := strings.CutPrefix(rest, "<"); found && name != "" && unicode.IsLetter([]rune(name)[0]) {
 		if !r.names {

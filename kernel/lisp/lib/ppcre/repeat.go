@@ -125,7 +125,10 @@ func (s *scanner) link() {
 	arrivals[0] = 1
 	for i := range s.program {
 		switch in := &s.program[i]; in.op {
-		case opMatch:
+		case opMatch, opSeen:
+		case opLook: // what is looked for is entered again and again
+			arrivals[in.next] += 2
+			arrivals[in.other]++
 		case opSplit, opAgain:
 			arrivals[in.next]++
 			arrivals[in.other]++
@@ -134,7 +137,7 @@ func (s *scanner) link() {
 		}
 	}
 	for i := range s.program {
-		if arrivals[i] > 1 && s.program[i].op != opMatch {
+		if arrivals[i] > 1 && s.program[i].op != opMatch && s.program[i].op != opSeen {
 			s.program[i].join = int32(s.joins)
 			s.joins++
 		}

@@ -19,6 +19,7 @@ type textSearch struct {
 	// searches counts, so that what an earlier search remembered does not count.
 	searches uint32
 	tried    []triedBlock
+	looking  looking
 }
 
 // choice is something to come back to: an instruction with a place, or a slot with what
@@ -27,9 +28,11 @@ type choice struct {
 	next int32 // -1: it restores a slot
 	slot int32
 	pos  int
+	way  int // how long the way was; see looking
 }
 
-// triedBlock is the memory of 64 places: which of them each join was tried at.
+// triedBlock is the memory of 64 places: which of them each join was tried at, followed, if the pattern
+// looks ahead or behind, by those from which it led to success.
 type triedBlock struct {
 	search uint32
 	bits   []uint64
@@ -78,24 +81,35 @@ func (m *textSearch) run(pos int) (limit int, ok bool) {
 		m.slots[i] = -1
 	}
 	m.choices = m.choices[:0]
-	pc := int32(0)
+	return m.runFrom(0, pos, 0)
+}
+
+// runFrom matches from an instruction and a place, with choices of its own above base.
+func (m *textSearch) runFrom(pc int32, pos, base int) (limit int, ok bool) {
 	for rounds := 1; ; rounds++ {
 		if rounds%pollRounds == 0 {
 			m.call.Work(pollRounds)
 		}
 		in := &m.scanner.program[pc]
-		if in.join >= 0 && m.tried != nil && m.again(in.join, pos) {
-			if pc, pos, ok = m.back(); !ok {
-				return 0, false
+		if in.join >= 0 && m.tried != nil {
+			tried, won := m.again(in.join, pos)
+			if won {
+				m.call.Work(rounds % pollRounds)
+				return pos, true
 			}
-			continue
+			if tried {
+				if pc, pos, ok = m.back(base); !ok {
+					return 0, false
+				}
+				continue
+			}
 		}
 		switch in.op {
-		case opMatch:
+		case opMatch, opSeen:
 			m.call.Work(rounds % pollRounds)
 			return pos, true
 		case opSplit:
-			m.push(choice{next: in.other, pos: pos})
+			m.push(choice{next: in.other, pos: pos, way: len(m.looking.path)})
 			pc = in.next
 			continue
 		case opJump:
@@ -110,13 +124,23 @@ func (m *textSearch) run(pos int) (limit int, ok bool) {
 				pc = in.other
 			}
 			continue
+		case opLook:
+			if m.look(in, pos) {
+				pc = in.other
+				continue
+			}
+			if pc, pos, ok = m.back(base); !ok {
+				m.call.Work(rounds % pollRounds)
+				return 0, false
+			}
+			continue
 		}
 		if length := m.step(in, pos); length >= 0 {
 			pos += length
 			pc = in.next
 			continue
 		}
-		if pc, pos, ok = m.back(); !ok {
+		if pc, pos, ok = m.back(base); !ok {
 			m.call.Work(rounds % pollRounds)
 			return 0, false
 		}
@@ -191,42 +215,52 @@ func (m *textSearch) push(ch choice) {
 
 // keep sets a slot until what follows fails.
 func (m *textSearch) keep(slot int32, pos int) {
-	if len(m.choices) > 0 {
+	if len(m.choices) > 0 || m.looking.depth > 0 {
 		m.push(choice{next: -1, slot: slot, pos: m.slots[slot]})
 	}
 	m.slots[slot] = pos
 }
 
-// back goes back to the last choice.
-func (m *textSearch) back() (pc int32, pos int, ok bool) {
-	for n := len(m.choices) - 1; n >= 0; n-- {
+// back goes back to the last choice above base.
+func (m *textSearch) back(base int) (pc int32, pos int, ok bool) {
+	for n := len(m.choices) - 1; n >= base; n-- {
 		last := m.choices[n]
 		if last.next >= 0 {
 			m.choices = m.choices[:n]
+			if m.looking.depth > 0 {
+				m.looking.path = m.looking.path[:last.way]
+			}
 			return last.next, last.pos, true
 		}
 		m.slots[last.slot] = last.pos
 	}
-	m.choices = m.choices[:0]
+	m.choices = m.choices[:base]
 	return 0, 0, false
 }
 
-// again reports that a join was tried at a place before, and remembers that it is now.
-func (m *textSearch) again(join int32, pos int) bool {
+// again reports that a join was tried at a place before in vain, or, while looking, that it led to
+// success. If neither is so, it remembers that the join is tried now.
+func (m *textSearch) again(join int32, pos int) (tried, won bool) {
 	place := pos - m.from
 	block := &m.tried[place/64]
 	if block.bits == nil {
-		block.bits = lisp.MakeSlice[uint64](m.call, m.scanner.joins)
+		block.bits = lisp.MakeSlice[uint64](m.call, m.scanner.memory())
 	}
 	if block.search != m.searches {
-		m.call.Work(m.scanner.joins / 8)
+		m.call.Work(len(block.bits) / 8)
 		block.search = m.searches
 		clear(block.bits)
 	}
 	bit := uint64(1) << (place % 64)
 	if block.bits[join]&bit != 0 {
-		return true
+		return true, false
+	}
+	if m.looking.depth > 0 {
+		if block.bits[m.scanner.joins+int(join)]&bit != 0 {
+			return false, true
+		}
+		m.looking.path = lisp.Append(m.call, m.looking.path, joinPlace{join, pos})
 	}
 	block.bits[join] |= bit
-	return false
+	return false, false
 }
