@@ -452,37 +452,54 @@ func floatFunctions() []Builtin {
 	}
 }
 
-// rationalize walks the continued fraction until it is the same float.
+// rationalize returns the simplest ratio between the numbers half way to the neighbours of a float.
 func rationalize(c *Call, a Value) Value {
 	k := c.realNumber(a)
 	if k < singleKind {
 		return a
 	}
-	same := func(r *big.Rat) bool {
-		f, _ := r.Float64()
-		if k == singleKind {
-			g, _ := r.Float32()
-			return float64(g) == c.double(a)
-		}
-		return f == c.double(a)
-	}
 	x := c.rational(a)
 	if x == nil {
 		c.Fail(arithmeticError, "%s is not finite", c.Shown(a))
 	}
+	if x.IsInt() {
+		return normalRatio(x)
+	}
+	c.chargeExact(x, x, ratioCost)
+	negative := x.Sign() < 0
+	mantissaBits, least := 53, -1074
+	if k == singleKind {
+		mantissaBits, least = 24, -149
+	}
+	_, exponent := math.Frexp(c.double(a))
+	unit := max(exponent-mantissaBits, least)
+	half := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), uint(1-unit)))
+	x = new(big.Rat).Abs(x)
+	simple := simplestBetween(c, new(big.Rat).Sub(x, half), new(big.Rat).Add(x, half))
+	if negative {
+		simple.Neg(simple)
+	}
+	return normalRatio(simple)
+}
+
+// simplestBetween walks the continued fraction to the ratio with the least denominator from low to below
+// high.
+func simplestBetween(c *Call, low, high *big.Rat) *big.Rat {
 	p0, q0, p1, q1 := big.NewInt(0), big.NewInt(1), big.NewInt(1), big.NewInt(0)
-	rest := new(big.Rat).Set(x)
-	for range 200 {
-		c.chargeExact(rest, rest, ratioCost)
-		n := roundedDivision(rest.Num(), rest.Denom(), floorRounding)
+	step := func(n *big.Int) {
 		p0, p1 = p1, new(big.Int).Add(new(big.Int).Mul(n, p1), p0)
 		q0, q1 = q1, new(big.Int).Add(new(big.Int).Mul(n, q1), q0)
-		candidate := new(big.Rat).SetFrac(p1, q1)
-		rest.Sub(rest, new(big.Rat).SetInt(n))
-		if same(candidate) || rest.Sign() == 0 {
-			return normalRatio(candidate)
-		}
-		rest.Inv(rest)
 	}
-	return normalRatio(x)
+	for {
+		c.chargeExact(low, high, ratioCost)
+		up := roundedDivision(low.Num(), low.Denom(), ceilingRounding)
+		if new(big.Rat).SetInt(up).Cmp(high) < 0 {
+			step(up)
+			return new(big.Rat).SetFrac(p1, q1)
+		}
+		n := new(big.Int).Sub(up, big.NewInt(1))
+		step(n)
+		whole := new(big.Rat).SetInt(n)
+		low, high = new(big.Rat).Inv(new(big.Rat).Sub(high, whole)), new(big.Rat).Inv(new(big.Rat).Sub(low, whole))
+	}
 }

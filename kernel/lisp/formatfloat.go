@@ -2,7 +2,6 @@ package lisp
 
 import (
 	"math"
-	"math/big"
 	"strconv"
 	"strings"
 )
@@ -61,76 +60,73 @@ func (f *formatter) fixed(d *directive) {
 	if !ok {
 		return
 	}
-	digits, scale := f.number(d, 1, -1), f.number(d, 2, 0)
-	width := f.number(d, 0, 0)
+	digits, scale, width := f.number(d, 1, -1), f.number(d, 2, 0), f.number(d, 0, -1)
 	f.chargeDigits(digits, span(x), min(max(scale, -scale), 400))
-	text := shortest(f.args[f.next-1], x)
-	if scale != 0 {
-		text = strconv.FormatFloat(x*math.Pow(10, float64(max(min(scale, 400), -400))), 'f', -1, 64)
+	sign := ""
+	switch {
+	case math.Signbit(x):
+		sign = "-"
+	case d.at:
+		sign = "+"
 	}
-	if digits >= 0 {
-		text = roundDecimal(f.args[f.next-1], x, scale, digits)
-	} else if !strings.Contains(text, ".") {
-		text += ".0"
-		if width > 0 && len(text) > width {
-			text = strings.TrimSuffix(text, "0")
+	room := width - len(sign)
+	text := fixedText(f.args[f.next-1], math.Abs(x), room, digits, max(min(scale, 400), -400))
+	leading, trailing := strings.HasPrefix(text, "."), strings.HasSuffix(text, ".") && digits != 0
+	if width >= 0 { // a zero on either side of the point stands where there is room for it
+		room -= len(text)
+		if text == "." && trailing { // a lone point has a zero behind it first
+			text, trailing = ".0", false
+			room--
 		}
-	} else if width > 0 && len(text) > width {
-		text = withoutZero(text)
-		text = roundDecimal(f.args[f.next-1], x, scale, max(0, width-1-strings.IndexByte(text, '.')))
-	}
-	if d.at && x >= 0 {
-		text = "+" + text
-	}
-	if width > 0 && len(text) > width {
-		text = withoutZero(text)
-		if len(d.params) > 3 && d.params[3].kind != 0 && len(text) > width {
+		if leading = leading && room > 0; leading {
+			room--
+		}
+		if trailing = trailing && room > 0; trailing {
+			room--
+		}
+		if room < 0 && len(d.params) > 3 && d.params[3].kind != 0 {
 			f.repeat(rune(f.number(d, 3, '*')), width)
 			return
 		}
 	}
-	f.pad([]rune(text), width, rune(f.number(d, 4, ' ')))
+	if leading {
+		text = "0" + text
+	}
+	if trailing {
+		text += "0"
+	}
+	f.pad([]rune(sign+text), max(width, 0), rune(f.number(d, 4, ' ')))
 }
 
-// withoutZero drops the zero before the point, where there is no room for it.
-func withoutZero(text string) string {
-	for _, prefix := range []string{"0.", "-0.", "+0."} {
-		if rest, ok := strings.CutPrefix(text, prefix); ok && rest != "" {
-			return strings.TrimSuffix(prefix, "0.") + "." + rest
+// fixedText writes a number with a point and without a sign, times a power of ten. There is no zero in front
+// of the point, nor behind it unless digits asks for it. width, if it is positive, limits the digits.
+func fixedText(v Value, x float64, width, digits, scale int) string {
+	if x == 0 {
+		return "." + strings.Repeat("0", max(digits, 0))
+	}
+	var text string
+	var power int
+	switch {
+	case digits >= 0:
+		text, power = digitsOf(v, x, true, min(-(min(digits, 1100)+scale), 0))
+	case width > 1:
+		text, power = digitsWithin(v, x, max(1, width-1+min(scale, 0)))
+		if behind, place := digitsOf(v, x, true, -scale); len(behind) > len(text) {
+			text, power = behind, place
 		}
+	default:
+		text, power = digitsOf(v, x, false, 0)
 	}
-	return text
-}
-
-// roundDecimal rounds the exact value of a number, times a power of ten, half up to
-// digits behind the point, as SBCL does.
-func roundDecimal(v Value, x float64, scale, digits int) string {
-	if k := kindOf(v); k < singleKind {
-		x = float64(float32(x))
+	power += scale
+	if digits >= 0 && power <= 0 { // no more digits than were asked for
+		text = text[:max(min(len(text), digits+power), 0)]
 	}
-	padding := ""
-	if digits > 400 { // beyond the last digit any float has there are only zeros
-		padding = strings.Repeat("0", digits-400)
-		digits = 400
+	whole := min(len(text), max(power, 0))
+	out := text[:whole] + strings.Repeat("0", max(power-len(text), 0)) + "." + strings.Repeat("0", max(-power, 0)) + text[whole:]
+	if missing := digits - (len(out) - 1 - strings.IndexByte(out, '.')); digits >= 0 && missing > 0 {
+		out += strings.Repeat("0", missing)
 	}
-	exact := new(big.Rat).SetFloat64(math.Abs(x))
-	shift := digits + max(min(scale, 400), -400)
-	power := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(shift, -shift))), nil))
-	if shift >= 0 {
-		exact.Mul(exact, power)
-	} else {
-		exact.Quo(exact, power)
-	}
-	exact.Add(exact, big.NewRat(1, 2))
-	s := new(big.Int).Quo(exact.Num(), exact.Denom()).String()
-	if len(s) <= digits {
-		s = strings.Repeat("0", digits-len(s)+1) + s
-	}
-	text := s[:len(s)-digits] + "." + s[len(s)-digits:] + padding
-	if x < 0 {
-		return "-" + text
-	}
-	return text
+	return out
 }
 
 // money is ~$: two digits behind the point.
@@ -141,14 +137,14 @@ func (f *formatter) money(d *directive) {
 	}
 	digits, least, width := f.number(d, 0, 2), f.number(d, 1, 1), f.number(d, 2, 0)
 	f.chargeDigits(digits, least)
-	text := roundDecimal(f.args[f.next-1], math.Abs(x), 0, digits)
+	text := fixedText(f.args[f.next-1], math.Abs(x), 0, digits, 0)
 	whole := strings.IndexByte(text, '.')
 	if whole < least {
 		text = strings.Repeat("0", least-whole) + text
 	}
 	sign := ""
 	switch {
-	case x < 0:
+	case math.Signbit(x):
 		sign = "-"
 	case d.at:
 		sign = "+"

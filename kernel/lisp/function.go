@@ -334,6 +334,9 @@ func (cp *Compiler) newLambda(name string, list Value, sc *scope, kind lambdaKin
 	inner := sc.withFrame()
 	specials, doc, body := cp.declarations(parts.Cdr, true)
 	parameters := cp.parseLambdaList(parts.Car, kind.macro)
+	if parameters.whole != nil { // a pattern stands there in destructuring-bind only
+		cp.checkBindable(parameters.whole)
+	}
 	if kind.star {
 		parameters.starred()
 	}

@@ -5,13 +5,14 @@ import "strings"
 // lambdaList is a parsed lambda list. Names are symbols; in a destructuring lambda
 // list they may be patterns, which are lambda lists again.
 type lambdaList struct {
-	whole, environment *Symbol
-	required           []Value
-	optional           []parameter
-	rest               Value // nil: none
-	keys               []parameter
-	hasKeys, open      bool // &key, &allow-other-keys
-	aux                []parameter
+	whole         Value // a name or a pattern; nil: none
+	environment   *Symbol
+	required      []Value
+	optional      []parameter
+	rest          Value // nil: none
+	keys          []parameter
+	hasKeys, open bool // &key, &allow-other-keys
+	aux           []parameter
 }
 
 // parameter is an optional, keyword or auxiliary parameter.
@@ -142,11 +143,10 @@ func (cp *Compiler) namedSection(l *lambdaList, word *Symbol, name Value, patter
 		if !patterns {
 			cp.Fail(ProgramError, "%s is only for macros", word.name)
 		}
-		symbol := cp.checkBindable(name)
 		if word == symWhole {
-			l.whole = symbol
+			l.whole = cp.parameterName(name, patterns)
 		} else {
-			l.environment = symbol
+			l.environment = cp.checkBindable(name)
 		}
 	}
 }

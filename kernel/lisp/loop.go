@@ -382,7 +382,8 @@ func (p *loopParser) accumulate(word string) Value {
 		operator = CL("MIN")
 	}
 	v := p.cp.Gensym("VALUE")
-	return Form(symLet, NewList(NewList(v, form)), Form(symSetq, a.name, Form(symIf, a.name, Form(operator, a.name, v), Form(operator, v))))
+	first := Form(symProgn, Form(symSetq, a.hidden, Nil), Form(operator, v))
+	return Form(symLet, NewList(NewList(v, form)), Form(symSetq, a.name, Form(symIf, a.hidden, first, Form(operator, a.name, v))))
 }
 
 func (p *loopParser) accumulator(into *Symbol, category string, kind Value) *accumulator {
@@ -399,7 +400,11 @@ func (p *loopParser) accumulator(into *Symbol, category string, kind Value) *acc
 		a.name = p.cp.Gensym("RESULT")
 	}
 	initial := Value(Nil)
-	if category == "number" {
+	if category == "extreme" { // of nothing it is 0, as in SBCL
+		a.hidden = p.cp.Gensym("FIRST")
+		p.bind(a.hidden, T, false)
+	}
+	if category != "list" {
 		initial = Integer(0)
 		if zero := typedZero(kind); zero != Nil {
 			initial = zero

@@ -437,7 +437,7 @@ func resourceMacros() []Macro {
 	}
 	return []Macro{
 		{"with-simple-restart", "((name format &rest arguments) &body body)", "Establish a restart that returns nil and t.", simpleRestart},
-		{"time", "(form)", "The values of form.", func(cp *Compiler, form *Cons) Value { return cp.Arguments(form, 1, 1)[0] }},
+		{"time", "(form)", "The values of form, and on *trace-output* how long it took.", timed},
 		{"step", "(form)", "The values of form.", func(cp *Compiler, form *Cons) Value { return cp.Arguments(form, 1, 1)[0] }},
 	}
 }

@@ -323,8 +323,8 @@ func symbolFunctions() []Builtin {
 			return Nil
 		}},
 		{Name: "symbol-value", LambdaList: "(symbol)", Doc: "The value of a global variable.", One: func(c *Call, a Value) Value { return c.Variable(c.TakeSymbol(a)) }},
-		{Name: "symbol-function", LambdaList: "(symbol)", Doc: "The function a symbol names.", One: func(c *Call, a Value) Value { return c.Function(c.TakeSymbol(a)) }},
-		{Name: "fdefinition", LambdaList: "(name)", Doc: "The function a name names.", One: func(c *Call, a Value) Value { return c.Function(a) }},
+		{Name: "symbol-function", LambdaList: "(symbol)", Doc: "The function a symbol names, for a macro its expander.", One: func(c *Call, a Value) Value { return functionOrExpander(c, c.TakeSymbol(a)) }},
+		{Name: "fdefinition", LambdaList: "(name)", Doc: "The function a name names, for a macro its expander.", One: functionOrExpander},
 		{Name: "boundp", LambdaList: "(symbol)", Doc: "True if the variable has a value.", One: func(c *Call, a Value) Value {
 			return Boolean(c.special(c.global(c.TakeSymbol(a))) != nil)
 		}},
@@ -417,6 +417,22 @@ func macroFunction(c *Call, args Args) Value {
 	if local, _, ok := sc.function(symbol); ok {
 		m = local.macro
 	}
+	return expander(c, symbol, m)
+}
+
+// functionOrExpander returns the function that a name names, or else the expander of the macro.
+func functionOrExpander(c *Call, name Value) Value {
+	if symbol, ok := name.(*Symbol); ok && c.global(symbol).function == nil {
+		if found := expander(c, symbol, c.environment.macro(symbol)); found != Nil {
+			return found
+		}
+	}
+	return c.Function(name)
+}
+
+// expander returns the function that expands forms of a macro, or of an operator of the standard that is
+// one there. m is the macro, or nil. It returns Nil for all else.
+func expander(c *Call, symbol *Symbol, m *macro) Value {
 	if m == nil {
 		if symbol.operator == nil || symbol.operator.special == nil || specialOperators[symbol.name] {
 			return Nil

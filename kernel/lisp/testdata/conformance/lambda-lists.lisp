@@ -256,3 +256,7 @@
 (defvar *ds* 0) (defun ds () *ds*) (destructuring-bind (*ds* b) '(5 6) (list (ds) b))
 (destructuring-bind (a &optional b &aux (c (list a b))) '(1) c)
 (multiple-value-list (destructuring-bind (a) '(1) (values a 2)))
+(destructuring-bind (&whole (x . y) a &rest b) '(1 2 3) (list x y a b))
+(destructuring-bind (&whole (x &optional y) a b) '(1 2) (list x y a b))
+(destructuring-bind (a (&whole (p q) b c)) '(1 (2 3)) (list a p q b c))
+(destructuring-bind (&whole (x) a b) '(1 2) (list x a b))

@@ -216,3 +216,5 @@
 (loop for x in '(1 2) do (list x) for y = x)
 (loop for x in '(1 2) when (oddp x) collect x with z = 1)
 (handler-case (eval '(loop for x in '(1 2) until (> x 1) collect x as y = x)) (error () :refused))
+(list (loop for x in nil maximize x) (loop for x in nil minimize x) (loop for x in nil maximize x into m finally (return m)))
+(list (loop for x in '(3 1) maximize x into m minimize x into n finally (return (list m n))) (loop for x in '(-3 -1 -2) maximize x) (loop for x in '(1 3) when (evenp x) maximize x))

@@ -261,3 +261,6 @@
 (special-operator-p 5)
 (mapcar (lambda (s) (not (null (special-operator-p s)))) '(let let* flet labels block return-from tagbody go catch throw unwind-protect quote function setq progn if))
 (mapcar (lambda (s) (not (null (macro-function s)))) '(when unless cond case and or do dolist dotimes loop push pop incf setf defun defmacro return prog1 lambda))
+(list (functionp (fdefinition 'when)) (functionp (symbol-function 'cond)) (progn (defmacro mm (x) x) (functionp (fdefinition 'mm))))
+(let ((s (with-output-to-string (*trace-output*) (time (+ 1 1))))) (not (null (search "seconds of real time" s))))
+(multiple-value-list (let ((*trace-output* (make-broadcast-stream))) (time (values 1 2))))

@@ -243,3 +243,4 @@
 (coerce 1.5 'integer)
 (coerce 1 'ratio)
 (list (truncate 1e10) (round 1d15) (floor 123456.789) (round 1234567.5d0) (floor (expt 10 30) 7))
+(mapcar #'rationalize '(0.333333 3.14159 0.1 1.5 -0.7 1e-30 123.456 0.3d0 2.718281828459045d0 1e10 0.99999994 8388608.5 0.0))
