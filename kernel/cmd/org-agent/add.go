@@ -13,6 +13,7 @@ import (
 
 	"org-agent/kernel/keys"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/skill"
 )
 
 // listingLimit is the maximum number of listed entries of an attached directory.
@@ -74,7 +75,28 @@ func (a *attachments) addTo(params *protocol.Object) {
 		return
 	}
 	params.Set("context", a.items)
+	if _, _, isCommand := skill.SplitCommand(params.Text("text")); isCommand { // what stands behind its name are its arguments
+		if buffer := a.buffer(); buffer != nil {
+			params.Set("buffer", buffer)
+		}
+		return
+	}
 	params.Set("text", strings.Join(append([]string{params.Text("text")}, a.lines...), "\n"))
+}
+
+// buffer returns the first text as the buffer that a command gets, or nil.
+func (a *attachments) buffer() protocol.Object {
+	if a == nil {
+		return nil
+	}
+	for _, one := range a.items {
+		item, _ := one.(protocol.Object)
+		if kind := item.Text("kind"); kind != "file" && kind != "buffer" {
+			continue
+		}
+		return protocol.Object{{Key: "name", Value: item.Text("name")}, {Key: "file", Value: item.Text("place")}, {Key: "mode", Value: item.Text("mode")}, {Key: "text", Value: item.Text("text")}}
+	}
+	return nil
 }
 
 // readAttachment reads one attachment and returns the path for its link.

@@ -15,6 +15,7 @@ import (
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc"
+	"org-agent/kernel/skill"
 )
 
 // chatCommand is "org-agent chat".
@@ -184,7 +185,25 @@ func (t *chat) sendOnce(ctx context.Context, text string) error {
 	if err := t.attach(ctx); err != nil {
 		return err
 	}
+	t.tellWants(ctx, text)
 	return t.exchange(ctx, text)
+}
+
+// tellWants tells the person that a command looks at a buffer, if nothing was added that could be one.
+func (t *chat) tellWants(ctx context.Context, text string) {
+	name, _, isCommand := skill.SplitCommand(text)
+	if !isCommand || t.attached.buffer() != nil {
+		return
+	}
+	var list protocol.SkillListResult
+	if err := t.conn.Call(ctx, protocol.MethodSkillList, protocol.Empty{}, &list); err != nil {
+		return // the message is sent all the same
+	}
+	for _, c := range list.Commands {
+		if c.Name == name && slices.Contains(c.Wants, "buffer") {
+			fmt.Fprintf(t.proc.stderr, "org-agent: /%s looks at a buffer, and there is none here: --add FILE gives it one\n", name)
+		}
+	}
 }
 
 // send sends one message and returns its turn.
