@@ -33,7 +33,10 @@ func Export(ctx context.Context, paths config.Paths, version string, out io.Writ
 	if info, err := os.Stat(paths.Home); err != nil || !info.IsDir() {
 		return ExportResult{}, fmt.Errorf("there is no home %s to export", paths.Home)
 	}
-	packed := gzip.NewWriter(out)
+	packed, err := gzip.NewWriterLevel(out, gzip.BestSpeed) // a tenth larger, in half the time
+	if err != nil {
+		return ExportResult{}, fmt.Errorf("write the archive: %w", err)
+	}
 	e := &exporter{ctx: ctx, to: tar.NewWriter(packed)}
 	if same, ok := out.(*os.File); ok {
 		e.itself, _ = same.Stat() // a pipe is never among the files

@@ -11,6 +11,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
+	"slices"
 )
 
 // TestResolve: each id stands for its own thing, and a beginning for what it is the
@@ -139,5 +140,28 @@ func TestCheckFindsDamage(t *testing.T) {
 	faults, err := damaged.Check(t.Context())
 	if len(faults) == 0 && err == nil {
 		t.Error("the damage was not found")
+	}
+}
+
+// TestCheckReadsEveryTable: a page of any table is examined, those in which the index of words is stored too.
+func TestCheckReadsEveryTable(t *testing.T) {
+	path, data := manyPages(t)
+	for _, table := range []string{"journal", "turn", "session", "identity", "search_data", "journal_id"} {
+		j := reopen(t, path)
+		var root int
+		must(t, j.QueryRow(t.Context(), "SELECT rootpage FROM sqlite_schema WHERE name = '"+table+"'").Scan(&root))
+		damaged := slices.Clone(data)
+		for i := (root - 1) * 4096; i < root*4096; i++ {
+			damaged[i] ^= 0x5a
+		}
+		other := filepath.Join(t.TempDir(), "journal.db")
+		must(t, os.WriteFile(other, damaged, 0o600))
+		reader, err := journal.OpenToRead(t.Context(), other)
+		must(t, err)
+		faults, err := reader.Check(t.Context())
+		if len(faults) == 0 && err == nil {
+			t.Errorf("the damage of %s was not found", table)
+		}
+		must(t, reader.Close())
 	}
 }
