@@ -80,13 +80,21 @@ func (cp *Compiler) tagged(body Value) Value {
 
 func expandDolist(cp *Compiler, form *Cons) Value {
 	variable, source, result, body := cp.specification(form, 2)
-	_, _, rest := cp.declarations(body, false)
+	specials, _, rest := cp.declarations(body, false)
 	declared := declarationForms(body, rest)
 	tail := cp.Gensym("TAIL")
 	each := FormStar(symLet, listStar(append(declared, Form(symSetq, tail, Form(symCdr, tail)), cp.tagged(rest)), Nil), NewList(NewList(variable, Form(symCar, tail))))
 	ending := result
 	if result != Nil {
-		ending = Form(symLet, NewList(NewList(variable, Nil)), variable, result)
+		kept := []Value{} // what is said of types does not hold for nil
+		if len(specials) > 0 {
+			names := NewListBuilder(cp.Call)
+			for _, name := range specials {
+				names.Add(name)
+			}
+			kept = append(kept, Form(symDeclare, &Cons{Car: symSpecial, Cdr: names.List()}))
+		}
+		ending = FormStar(symLet, listStar(append(kept, variable, result), Nil), NewList(NewList(variable, Nil)))
 	}
 	return Form(symBlock, Nil, Form(symLet, NewList(NewList(tail, source)), Form(symForever, Form(symUntil, Form(symEndp, tail)), each), ending))
 }

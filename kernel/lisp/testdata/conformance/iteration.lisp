@@ -250,3 +250,5 @@
 (every #'identity '(1 nil 2))
 (some #'digit-char-p "ab3")
 (every #'evenp 5)
+(list (dolist (x '(1 2) (locally (declare (special x)) (boundp 'x))) (declare (special x))))
+(progn (defun dyn () (declare (special x)) x) (list (dolist (x '(1 2) (dyn)) (declare (special x)))))
