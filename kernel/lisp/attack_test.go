@@ -24,6 +24,8 @@ type attack struct{ name, source, class string }
 // error that Lisp cannot handle, soon, in bounded memory.
 var attacks = []attack{
 	{"empty loop", `(loop)`, stepsCondition},
+	{"float in a wide field", `(dotimes (i 1000) (format nil "~100000f" 1.5) (format nil "~,100000f" 1d-300) (format nil "~100000,,399f" 1d300))`, anyLimit},
+	{"float in a field without end", `(format nil "~1000000000f" 1.5)`, anyLimit},
 	{"loop over a constant", `(loop (list 1))`, anyLimit},
 	{"loop that adds", `(loop (+ 1 1))`, stepsCondition},
 	{"sleep", `(sleep 1d300)`, timeCondition},

@@ -110,7 +110,7 @@ func fixedText(v Value, x float64, width, digits, scale int) string {
 	case digits >= 0:
 		text, power = digitsOf(v, x, true, min(-(min(digits, 1100)+scale), 0))
 	case width > 1:
-		text, power = digitsWithin(v, x, max(1, width-1+min(scale, 0)))
+		text, power = digitsWithin(v, x, max(1, min(width-1, 1100)+min(scale, 0)))
 		if behind, place := digitsOf(v, x, true, -scale); len(behind) > len(text) {
 			text, power = behind, place
 		}
