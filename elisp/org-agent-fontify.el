@@ -33,6 +33,7 @@
 (require 'org)
 (require 'org-src)
 (require 'subr-x)
+(require 'org-agent)
 (require 'org-agent-inert)
 (require 'org-agent-inert-list)
 (require 'org-agent-rpc)

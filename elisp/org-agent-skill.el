@@ -109,6 +109,11 @@ until the kernel has been asked.")
 
 ;;;; Flymake
 
+(defvar-local org-agent-skill--failed nil
+  "What the latest tests of this note showed: (TICK . FAILURES).
+TICK is `buffer-chars-modified-tick' of the text that was tested, and a
+failure a list (MARKER TYPE MESSAGE).")
+
 (defun org-agent-skill-flymake (report &rest _)
   "Have the kernel check the note, and call REPORT with the diagnostics.
 This is for `flymake-diagnostic-functions'."
@@ -131,11 +136,6 @@ This is for `flymake-diagnostic-functions'."
            ;; In Emacs 28 the mode line has the former counts until a key is
            ;; pressed.
            (force-mode-line-update)))))))
-
-(defvar-local org-agent-skill--failed nil
-  "What the latest tests of this note showed: (TICK . FAILURES).
-TICK is `buffer-chars-modified-tick' of the text that was tested, and a
-failure a list (MARKER TYPE MESSAGE).")
 
 (defun org-agent-skill--failure (failure)
   "Return FAILURE, of `org-agent-skill--failed', as a diagnostic of Flymake."
