@@ -23,7 +23,8 @@ const (
 	// Markdown converts everything Markdown has.
 	Markdown
 	// OrgWithMarkdown is Org in which only what Org lacks is converted: fences, **bold**,
-	// `code`, [text](url), ![alt](url), ~~struck~~, "## heading".
+	// `code`, [text](url), ![alt](url), ~~struck~~, "## heading", "> quote", "---", "- [x]", tables
+	// whose rule says how columns are aligned.
 	OrgWithMarkdown
 )
 
@@ -93,6 +94,7 @@ type Converter struct {
 	bullet      string // of an item whose first line is not written yet
 	footnotes   bool   // the last block was a footnote definition
 	verbatim    string // kind of the Org block whose body is being copied
+	block       string // kind of the Org block around the line, whose body is text
 	environment string // name of the LaTeX environment that is being copied
 	drawer      bool   // within a drawer of Org
 }

@@ -15,11 +15,16 @@ func (c *Converter) orgLine(l string, complete bool) (n int, ok bool) {
 	}
 	if isBlank(l) {
 		if complete {
-			c.flushTable()
-			c.paragraph = false
+			c.closeBlocks(0)
 			c.blank++
 		}
 		return 0, complete
+	}
+	if l[0] == '>' && c.block == "" {
+		return c.quotedLine(l, complete)
+	}
+	if len(c.containers) > 0 {
+		c.closeBlocks(0)
 	}
 	indent := indentation(l)
 	trimmed := l[indent:]
@@ -60,8 +65,77 @@ func (c *Converter) orgLine(l string, complete bool) (n int, ok bool) {
 			return 0, true
 		}
 	}
-	n, ok = c.textLine(l[:indent], trimmed, indent, complete, c.paragraph)
+	mark, used, decided := orgMark(trimmed, complete)
+	switch {
+	case !decided:
+		return 0, false
+	case mark == orgRule:
+		c.paragraph = false
+		c.beginLine(l[:indent] + mark)
+		return 0, true
+	}
+	n, ok = c.textLine(l[:indent]+mark, trimmed[used:], indent+used, complete, c.paragraph)
 	c.paragraph = c.paragraph || ok
+	return n, ok
+}
+
+// orgRule is a line across the page.
+const orgRule = "-----"
+
+// orgMark returns what Org has for the first n bytes of a line where Markdown has other signs: for a
+// rule, the box of a task that is done, and the colon behind the label of a footnote. Models begin
+// an answer in Org and go on in Markdown.
+func orgMark(l string, complete bool) (mark string, n int, decided bool) {
+	switch l[0] {
+	case '-':
+		if isRun(l) {
+			if complete && isRule(l) && len(trimBlanks(l)) < len(orgRule) {
+				return orgRule, len(l), true
+			}
+			return "", 0, complete
+		}
+		const done = "- [x] "
+		if strings.HasPrefix(l, done) {
+			return "- [X] ", len(done), true
+		}
+		return "", 0, complete || !strings.HasPrefix(done, l)
+	case '[':
+		closing := strings.IndexByte(l, ']')
+		switch {
+		case !strings.HasPrefix(l, "[fn:"[:min(len(l), 4)]) || len(l) > spanLimit:
+			return "", 0, true
+		case closing < 0 || closing+1 == len(l):
+			return "", 0, complete
+		case l[closing+1] == ':':
+			return l[:closing+1], closing + 2, true
+		}
+	}
+	return "", 0, true
+}
+
+// quotedLine writes a line behind Markdown's mark of a quote into a block of Org.
+func (c *Converter) quotedLine(l string, complete bool) (n int, ok bool) {
+	if !complete {
+		return 0, false
+	}
+	c.flushTable()
+	c.drawer = false
+	if len(c.containers) == 0 {
+		c.openQuote()
+	}
+	rest := strings.TrimPrefix(l[1:], " ")
+	if isBlank(rest) {
+		c.paragraph = false
+		c.blank++
+		return 0, true
+	}
+	// A heading or an end of the block would end the quote.
+	mark, used := "", 0
+	if rest[0] == '*' || rest[0] == '#' {
+		mark, used, _ = guard(rest, true)
+	}
+	n, ok = c.textLine(mark, rest[used:], len(l)-len(rest)+used, true, c.paragraph)
+	c.paragraph = true
 	return n, ok
 }
 
@@ -138,8 +212,15 @@ func (c *Converter) element(l, trimmed string) {
 	if trimmed[0] != ':' || isDrawer(trimmed) {
 		c.drawer = trimmed[0] == ':' && !strings.EqualFold(trimBlanks(trimmed), ":END:")
 	}
-	if begin, kind, _, ok := blockDelimiter(trimmed); ok && begin && isVerbatim(kind) && kind != "verse" {
-		c.verbatim = kind
+	if begin, kind, _, ok := blockDelimiter(trimmed); ok {
+		switch {
+		case begin && isVerbatim(kind) && kind != "verse":
+			c.verbatim = kind
+		case begin && c.block == "":
+			c.block = kind
+		case !begin && kind == c.block:
+			c.block = ""
+		}
 	}
 	if start := environmentStart.FindStringSubmatch(trimmed); start != nil && !strings.HasSuffix(trimBlanks(trimmed), `\end{`+start[1]+"}") {
 		c.environment = start[1]

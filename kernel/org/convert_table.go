@@ -58,9 +58,11 @@ func (c *Converter) layOut(lines []string) []string {
 	for i, l := range lines {
 		cells := cutCells(l)
 		if marks, ok := ruleMarks(cells); ok && i > 0 || strings.HasPrefix(l, "|-") {
-			if i == 1 && c.dialect == Markdown {
+			if i == 1 {
 				alignment = marks
 			}
+			// A rule with colons, or with blanks behind the bars, is not Org's.
+			converted = converted || strings.ContainsRune(l, ':') || !strings.HasPrefix(l, "|-")
 			rows = append(rows, tableRow{rule: true})
 			continue
 		}
