@@ -36,6 +36,10 @@ func (c *Converter) markdownLine(l string, complete bool) (n int, ok bool) {
 	if used, decided := c.markdownElement(rest, matched, complete); used || !decided {
 		return 0, decided
 	}
+	// The line may have to be looked at again when more of it has come, and must then be read alike.
+	if rest[indentation(rest)] != '|' {
+		c.flushTable()
+	}
 	kind, decided := c.surrounding(matched).kindOf(rest, complete)
 	if !decided {
 		return 0, false
