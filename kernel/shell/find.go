@@ -6,6 +6,10 @@ import "strings"
 const operandsOf = " -name -iname -path -ipath -wholename -iwholename -regex -iregex -type -xtype -size -mtime -atime -ctime -mmin -amin -cmin -newer -anewer -cnewer" +
 	" -user -group -uid -gid -perm -links -inum -samefile -lname -ilname -fstype -maxdepth -mindepth -printf -context -regextype -used -D "
 
+// actionsOf are those without an operand that do nothing but choose and print, and the options of find.
+const actionsOf = " -print -print0 -ls -prune -quit -true -false -empty -executable -readable -writable -nouser -nogroup -daystart -depth -d -follow -ignore_readdir_race -noignore_readdir_race" +
+	" -mount -xdev -noleaf -nowarn -warn -not -a -and -o -or -H -L -P -O0 -O1 -O2 -O3 -help --help -version --version -E -x -s -X -- - "
+
 // readFind reads the words of find: the commands that it runs, and what it deletes and writes.
 //
 // A name that find leaves out is no file that it touches: ! -path NAME, and -path NAME -prune -o. With
@@ -55,6 +59,8 @@ func readFind(c *call) {
 			if named && !brackets && !comma && i < len(words) && (not && !negated(i-3) && !or || pruned && !not) {
 				c.aside(i)
 			}
+		case strings.HasPrefix(w.Text, "-") && !strings.Contains(actionsOf, " "+w.Text+" "):
+			c.literal(i, i+2, optionWhy)
 		}
 	}
 }

@@ -220,7 +220,7 @@ func (c *call) asideOfTest(i int) {
 // pattern, for which the shell puts the names of files.
 func readEcho(c *call) {
 	for i, w := range c.rest() {
-		if w.Kind != Many {
+		if w.Kind != Many || len(w.Among) > 0 && !w.Pattern { // the words of a loop are known texts
 			c.aside(i)
 		}
 	}
@@ -315,7 +315,7 @@ func readLock(c *call) {
 // machine.
 func readSecureShell(c *call) {
 	words := c.rest()
-	next, ok := options{flags: "46AaCfGgKkMNnqsTtVvXxYy", takes: "BbcDEeIiJLlmOpRSWw"}.skip(words)
+	next, ok := options{flags: "46AaCfGgKkMNnqsTtVvXxYy", takes: "bciJlmp"}.skip(words)
 	if !ok {
 		c.literal(0, len(words), optionWhy)
 		for _, w := range words {
@@ -328,6 +328,10 @@ func readSecureShell(c *call) {
 	c.course.moves = true
 	if next+1 >= len(words) {
 		c.unknown(-1, stdinWhy)
+		return
+	}
+	if w := words[next+1]; w.Kind == Literal && strings.HasPrefix(w.Text, "-") { // ssh takes it for its own
+		c.literal(0, len(words), optionWhy)
 		return
 	}
 	c.runsJoined(next + 1)
