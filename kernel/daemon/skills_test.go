@@ -45,7 +45,7 @@ func TestSkills(t *testing.T) {
 		{"symbolic refuses", `(defun think (c) (words c)) (defun check (a c) nil)` + skill + " :symbolic #'check)", "failed", "", "refused"},
 		{"symbolic fails", `(defun think (c) (words c)) (defun check (a c) (error "Odd"))` + skill + " :symbolic #'check)", "failed", "", "could not check"},
 		{"symbolic rewrites", `(defun think (c) (words c)) (defun check (a c) (list :type :response :text "Other"))` + skill + " :symbolic #'check)", "answered", "* hi\n** Other\n* ", ""},
-		{"symbolic approves for itself", `(defun think (c) (words c)) (defun check (a c) (list :type :request :target :shell :cmd "date" :approved t))` + skill + " :symbolic #'check)", "failed", "", ""},
+		{"symbolic approves for itself", `(defun think (c) (words c)) (defun check (a c) (list :type :request :target :shell :cmd "touch mine" :approved t))` + skill + " :symbolic #'check)", "failed", "", ""},
 		{"a trigger that never ends", `(defun forever (c) (loop)) (defskill :mine :priority 90 :trigger #'forever)`, "answered", "* hi\n** hi\n* ", ""},
 	}
 	for _, test := range tests {

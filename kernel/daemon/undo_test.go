@@ -105,6 +105,11 @@ func TestTurnChanges(t *testing.T) {
 			t.Errorf("the %s does not say what was undone:\n%s", name, text)
 		}
 	}
+	// The record changes after the call was answered.
+	until(t, "the record of what was undone", func() bool {
+		return strings.Contains(e.Text(), "DONE Approved once, undone: ") &&
+			strings.Contains(in.conversation(t, "main"), "DONE Approved once, undone: ")
+	})
 	says("buffer", e.Text())
 	says("file", in.conversation(t, "main"))
 	late := in.editor(t, rpctest.Config{})

@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"org-agent/kernel/org"
+	shown "org-agent/kernel/text"
 )
 
 // emacs returns a batch Emacs that ends with the context. It collects garbage every 64 MB: with
@@ -212,9 +213,10 @@ func TestEmacsFindsTheHeadings(t *testing.T) {
 	}
 }
 
-// writtenCode is code as it is written: file variables are held, a carriage return before a line end
-// is a part of it, and other controls are shown.
+// writtenCode is code as it is written: what a screen obeys is left out, file variables are held, a
+// carriage return before a line end is a part of it, and other controls are shown.
 func writtenCode(code string) string {
+	code = shown.Shown(code)
 	code = strings.NewReplacer("Local Variables:", "Local"+invisible+" Variables:", "-*- mode", "-"+invisible+"*- mode").Replace(code)
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' {
