@@ -313,10 +313,14 @@
     (should (string-prefix-p "one\n2\nthree\n" (org-agent-approval-test--text file)))))
 
 (ert-deftest org-agent-approval-of-what-cannot-be-done ()
-  "If a change cannot be made, the model is told at once, and nobody is asked."
+  "If a change cannot be made, the model is told at once, and nobody is asked.
+That is for a file that may be read: what it lacks tells what is in it."
   (org-agent-approval-test--with
       (org-agent-approval-test--edit "~/note.org" :old "one\ntoo\nthree\n" :new "2\n")
     (org-agent-approval-test--shipped-chat)
+    (with-temp-file (expand-file-name "policy.org" org-agent-home)
+      (insert "* Rules\n\n| rule  | matches    | verdict | why | since |\n|-------+------------+---------+-----+-------|\n"
+              "| reads | ~/note.org | allow   |     |       |\n"))
     (org-agent-kernel-test--say "do it")
     (org-agent-kernel-test--settle 1)
     (should-not (org-agent-asks-of :approval))
