@@ -40,7 +40,7 @@
 (ert-deftest org-agent-policy-lists-what-was-always-allowed ()
   "Always writes a row, the list shows it and its uses, and revokes it."
   (org-agent-approval-test--with
-      "(:type :request :target :shell :cmd \"date && date\")"
+      "(:type :request :target :shell :cmd \"hostid && hostid\")"
     (let ((policy (expand-file-name "policy.org" home)))
       (write-region "* Rules\n| rule | matches | verdict | why | since |\n| runs | ls | refuse | mine | |\n"
                     nil policy nil 'silent)
@@ -51,7 +51,7 @@
           (org-agent-allow-always))
         ;; The buffer that visits the file has the row without a question.
         (org-agent-fake-wait
-         (string-match-p "^| action | [0-9a-f]\\{64\\} | allow +| Run date && date"
+         (string-match-p "^| action | [0-9a-f]\\{64\\} | allow +| Run hostid && hostid"
                          (buffer-string)))
         (should-not (buffer-modified-p))
         (kill-buffer))
@@ -60,10 +60,10 @@
         (org-agent-fake-wait
          (progn (revert-buffer)
                 (accept-process-output nil 0.05)
-                (string-match-p "^. allow +1 .* Run date && date" (buffer-string))))
+                (string-match-p "^. allow +1 .* Run hostid && hostid" (buffer-string))))
         (should (string-match-p "^. refuse +0 .*runs ls +mine$" (buffer-string)))
         (goto-char (point-min))
-        (re-search-forward "Run date")
+        (re-search-forward "Run hostid")
         (save-window-excursion
           (org-agent-policy-visit)
           (should (looking-at-p "| action "))
@@ -71,7 +71,7 @@
         (cl-letf (((symbol-function 'yes-or-no-p) #'always))
           (org-agent-policy-revoke))
         (org-agent-fake-wait
-         (not (string-match-p "Run date" (buffer-string))))
+         (not (string-match-p "Run hostid" (buffer-string))))
         (should (equal (with-temp-buffer
                          (insert-file-contents policy)
                          (buffer-string))
@@ -123,7 +123,7 @@
 (ert-deftest org-agent-policy-reading-that-is-not-offered ()
   "Where no rules for reading are offered, r decides nothing."
   (org-agent-approval-test--with
-      "(:type :request :target :shell :cmd \"date\")"
+      "(:type :request :target :shell :cmd \"hostid\")"
     (should-not (plist-get (org-agent-approval-test--waits) :reading))
     (with-current-buffer "*org-agent-chat*"
       (should-not (string-match-p "reading here" (org-agent-fake-text)))
@@ -133,7 +133,7 @@
 (ert-deftest org-agent-policy-with-unsaved-changes ()
   "While policy.org has unsaved changes always counts for the session, and says why."
   (org-agent-approval-test--with
-      "(:type :request :target :shell :cmd \"date\")"
+      "(:type :request :target :shell :cmd \"hostid\")"
     (let ((policy (expand-file-name "policy.org" home))
           (create-lockfiles t) said)
       (org-agent-approval-test--waits)
