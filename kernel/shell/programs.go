@@ -98,18 +98,3 @@ func firstWordsDecide(n int, why string) program {
 		}
 	}}
 }
-
-// dangerous reports whether a word is one of these options. A letter may stand anywhere among other
-// letters. A name may be abbreviated, and may begin with one hyphen.
-func dangerous(word, short, long string) bool {
-	if !strings.HasPrefix(word, "-") || len(word) < 2 {
-		return false
-	}
-	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
-	for option := range strings.FieldsSeq(long) {
-		if name == option || len(name) > 1 && strings.HasPrefix(word, "--") && strings.HasPrefix(option, name) {
-			return true
-		}
-	}
-	return !strings.HasPrefix(word, "--") && short != "" && strings.ContainsAny(word[1:], short)
-}
