@@ -45,7 +45,7 @@ Try it on this answer, once it is complete: leave the draft empty and type =C-/=
 1. What you typed in the meantime is undone first, as you typed it.
 2. Then the answer goes, all of it at once.
 
-The document is yours to change; what was said stays in the journal all the same.`,
+The document is yours to change; what was said stays in the journal all the same, and is what a model is sent.`,
 
 	topicStop: `* Stopping
 - =C-c C-k= stops an answer that is being written. What has come of it stays, marked as stopped; =C-c C-c= on its heading has it answered again.
