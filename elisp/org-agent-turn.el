@@ -250,7 +250,11 @@ became of them."
           (cond ((and (null window) point) (goto-char (- end point)))
                 ((window-live-p window)
                  (when start (set-window-start window (- end start) t))
-                 (when point (set-window-point window (- end point))))))))))
+                 (when point (set-window-point window (- end point)))))))
+      ;; Its heading, which says so, may be out of sight.
+      (message "The answer broke off, because the kernel ended; %s"
+               (substitute-command-keys
+                "\\<org-agent-chat-mode-map>\\[org-agent-chat-ctrl-c-ctrl-c] on it or \\[org-agent-retry] asks again")))))
 
 (defun org-agent-turn--bring-back-late ()
   "Show again what was set aside of turns of which the kernel spoke later.
