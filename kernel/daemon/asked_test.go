@@ -110,7 +110,7 @@ func TestEditingDecidesNothing(t *testing.T) {
 
 // A huge action is cut where it is shown, says so, and is had whole.
 func TestHugeActionIsHadWhole(t *testing.T) {
-	long := strings.Repeat("psst \\n* loud ", 120_000)
+	long := strings.Repeat("psst \\n* loud ", 100_000)
 	in := newInstance(t,
 		llmtest.Exchange{Match: "^send", Reply: strings.Replace(elsewhere, "psst", long, 1), Times: -1},
 		llmtest.Exchange{Reply: insertion("Hello"), Times: -1})

@@ -32,7 +32,7 @@ func TestBounds(t *testing.T) {
 		})
 	}
 	long := script(llmtest.Turn{llmtest.Text(strings.Repeat("x", llm.ReplyLimit)), llmtest.Text("x")})
-	if _, err := llm.Collect(llm.Bounds{Next: long}.Stream(t.Context(), hello)); llm.ClassOf(err) != llm.ClassEndless || !strings.Contains(err.Error(), "2000 kB") {
+	if _, err := llm.Collect(llm.Bounds{Next: long}.Stream(t.Context(), hello)); llm.ClassOf(err) != llm.ClassEndless || !strings.Contains(err.Error(), "1500 kB") {
 		t.Errorf("without a number the bound is not the default: %v", err)
 	}
 }

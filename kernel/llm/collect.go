@@ -6,8 +6,9 @@ import (
 )
 
 // ReplyLimit is the number of bytes of a reply, its text and its reasoning together, that are accepted.
-// That is about half a million tokens.
-const ReplyLimit = 2_000_000
+// That is about 400,000 tokens. Sixteen endless replies, one after the other, then leave the kernel below
+// 200 MB, whatever they consist of.
+const ReplyLimit = 1_500_000
 
 // Reply is a whole reply.
 type Reply struct {

@@ -60,7 +60,7 @@ func (f *conversationFile) reconcileText(ctx context.Context, path string) error
 	if text == string(old) {
 		return nil
 	}
-	return replaceFile(path, string(old), text)
+	return replaceFile(path, old, text)
 }
 
 // replaceUnkept replaces a subtree of the conversation's file by another one if no client keeps the file.
@@ -74,7 +74,7 @@ func (f *conversationFile) replaceUnkept(ctx context.Context, old, subtree strin
 	text, err := os.ReadFile(path)
 	if err == nil {
 		if replaced := closeIn(string(text), old, subtree); replaced != string(text) {
-			err = replaceFile(path, string(text), replaced)
+			err = replaceFile(path, text, replaced)
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -183,7 +183,7 @@ func (g *growingText) write(path string, old []byte) error {
 	case len(g.text) == len(old):
 		return nil
 	case len(old) < spliceMinimum || len(end) > spliceLimit:
-		return replaceFile(path, string(old), g.text)
+		return replaceFile(path, old, g.text)
 	}
 	if err := atomicfile.Splice(path, old, g.first, []byte(end)); err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)
@@ -261,12 +261,12 @@ func (f *conversationFile) markSaved(ctx context.Context, turns []journal.Turn, 
 	return nil
 }
 
-// replaceFile replaces the text of a conversation's file. old is "" for a new file, which only the
+// replaceFile replaces the text of a conversation's file. old is empty for a new file, which only the
 // person can read. An existing file keeps its mode.
-func replaceFile(path, old, text string) error {
+func replaceFile(path string, old []byte, text string) error {
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
-		err = atomicfile.Replace(path, []byte(old), []byte(text), 0o600)
+		err = atomicfile.Replace(path, old, []byte(text), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("keep the conversation: %w", err)

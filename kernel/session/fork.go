@@ -45,7 +45,7 @@ func (h *Sessions) Fork(ctx context.Context, p protocol.SessionForkParams) (prot
 	}
 	result := protocol.SessionForkResult{Session: fork.Session, File: h.directory.file(fork.Session), Turns: len(fork.Copies), Draft: at.draft}
 	if result.File != "" {
-		if err := replaceFile(result.File, "", text+org.Draft(at.draft)); err != nil {
+		if err := replaceFile(result.File, nil, text+org.Draft(at.draft)); err != nil {
 			h.config.Logger.Error("the file of a fork not written, its first client writes it", "session", fork.Session, "err", err)
 		}
 	}
