@@ -109,6 +109,7 @@ there.")
 \\[org-agent-section-return] shows an action in full, or answers a question.
 
 \\{org-agent-approval-mode-map}"
+  :interactive nil
   (setq-local revert-buffer-function
               (lambda (&rest _) (org-agent-approval--refresh)))
   (setq bidi-display-reordering nil))
@@ -318,6 +319,7 @@ latest first.  ACTION is as for `org-agent-approval-whole'."
 (define-derived-mode org-agent-approval-action-mode lisp-data-mode "Org-Agent-Edit"
   "Major mode for editing an action that waits for approval.
 \\<org-agent-approval-action-mode-map>\\[org-agent-approval-send] allows the edited action once, \\[org-agent-approval-cancel] cancels the edit."
+  :interactive nil
   (setq header-line-format
         (substitute-command-keys
          " \\<org-agent-approval-action-mode-map>\\[org-agent-approval-send] allow once  \\[org-agent-approval-cancel] cancel")))

@@ -323,6 +323,7 @@ Approvals and questions of its turn are first, with their keys.
 goes to the conversation, \\[org-agent-ask-stop] stops the answer.
 
 \\{org-agent-ask-mode-map}"
+  :interactive nil
   (setq-local truncate-lines nil
               word-wrap t
               revert-buffer-function

@@ -244,6 +244,7 @@ becomes the next message."
 (define-derived-mode org-agent-edit-question-mode org-mode "Org-Agent-Question"
   "Major mode of a question that is edited.
 \\<org-agent-edit-question-mode-map>\\[org-agent-edit-question-send] asks it anew, \\[org-agent-edit-question-cancel] cancels the edit."
+  :interactive nil
   (setq-local org-confirm-babel-evaluate t
               enable-local-variables nil)
   (org-agent-fontify-listed-languages)

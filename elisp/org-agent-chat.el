@@ -161,6 +161,7 @@ that begin as the draft does, and \\[org-agent-insert-question] lets you choose.
 
 \\[org-agent-ask] asks from any buffer, \\[org-agent-ask-here] inserts the
 answer there, and \\[org-agent-rewrite] rewrites a region."
+  :interactive nil
   (setq-local org-confirm-babel-evaluate t
               org-link-elisp-confirm-function #'yes-or-no-p
               org-link-shell-confirm-function #'yes-or-no-p

@@ -546,8 +546,12 @@ A directory that contains the home directory is no project."
   "Make the project of DIRECTORY, if any, the project of this conversation."
   (when-let* ((project (and org-agent-project-taken directory
                             (org-agent-context-project-of directory))))
-    (setq org-agent-context-project project)
-    (force-mode-line-update)))
+    (unless (equal project org-agent-context-project)
+      (setq org-agent-context-project project)
+      (force-mode-line-update)
+      (message "The agent may read %s without asking here; %s changes that"
+               (abbreviate-file-name project)
+               (substitute-command-keys "\\[org-agent-project-set]")))))
 
 ;;;###autoload
 (defun org-agent-project-set (directory)

@@ -248,6 +248,7 @@ buffer is gone."
   "Major mode of changes that are merged with Smerge.
 In each conflict the upper text is the present one and the lower one the
 proposed one.  \\<org-agent-smerge-mode-map>\\[org-agent-smerge-accept] accepts the merged text, \\[org-agent-smerge-cancel] cancels the merge."
+  :interactive nil
   (setq header-line-format
         (substitute-command-keys
          " \\<smerge-mode-map>\\[smerge-keep-upper] keep current  \\[smerge-keep-lower] take proposed  \\[smerge-next] next  \\<org-agent-smerge-mode-map>\\[org-agent-smerge-accept] accept  \\[org-agent-smerge-cancel] cancel"))

@@ -54,6 +54,7 @@
 question; \\[revert-buffer] runs the checks again.
 
 \\{org-agent-doctor-mode-map}"
+  :interactive nil
   (setq org-agent-section-keys "\\<org-agent-doctor-mode-map>\\[org-agent-doctor-mend] mend  \\[org-agent-doctor-mend-all] mend all  \\[org-agent-section-return] mend or unfold")
   (setq-local revert-buffer-function (lambda (&rest _) (org-agent-doctor))))
 

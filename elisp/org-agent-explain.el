@@ -121,6 +121,7 @@ draft it is that of the last question."
 \\<org-agent-why-mode-map>TAB opens and closes what happened, \\[org-open-at-point] follows a link, \\[org-agent-why-visit] goes to
 the conversation, \\[org-agent-why-log] shows the turn's lines in the log,
 \\[org-agent-why-again] updates it."
+  :interactive nil
   (setq-local org-confirm-babel-evaluate t
               enable-local-variables nil
               ;; The end of a folded block's last line is seen: it has no colour.
@@ -242,6 +243,7 @@ If the buffer already shows that turn, folds and point stay."
 (define-derived-mode org-agent-prompt-mode org-mode "Org-Agent-Prompt"
   "Major mode that shows a prompt.
 \\[org-agent-prompt-again] looks again."
+  :interactive nil
   (setq-local enable-local-variables nil
               enable-local-eval nil
               org-confirm-babel-evaluate t
@@ -436,6 +438,7 @@ Nothing is sent."
 \\<org-agent-usage-mode-map>\\[org-agent-usage-by-turn] shows it by turn, \\[org-agent-usage-by-session] by conversation, \\[org-agent-usage-by-model] by model, \\[org-agent-usage-by-day] by day.
 \\[org-agent-usage-by-tool] shows the sizes of the results of tools.
 \\[org-agent-usage-visit] opens the conversation of a row."
+  :interactive nil
   (org-agent-explain--usage-columns nil))
 
 (defun org-agent-explain--usage-columns (tools)
@@ -532,7 +535,7 @@ Elsewhere show those of all conversations, by default by session."
                 (mapcar #'org-agent-explain--usage-tool (plist-get result :tools)))
         (if (eq by 'tool)
             "No tool was called yet."
-          "No model that counts tokens was asked yet.  \\[org-agent-settings] chooses a model.")
+          "No model that counts tokens was asked yet.  \\[org-agent-setup] chooses a model.")
         (format "by %s" by))))))
 
 (defun org-agent-explain--usage-row (row)

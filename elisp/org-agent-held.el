@@ -347,6 +347,7 @@ This is for `org-ctrl-c-ctrl-c-hook'."
 (define-derived-mode org-agent-held-list-mode org-agent-list-mode "Org-Agent-Held"
   "Mode of the list of held places.
 \\{org-agent-held-list-mode-map}"
+  :interactive nil
   (org-agent-list-columns
    [("Line" 6 org-agent-held--earlier-p :right-align t) ("Held" 34 t) ("Why" 0 nil)]
    #'org-agent-held--refresh

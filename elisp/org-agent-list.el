@@ -39,6 +39,7 @@
 \\<org-agent-list-mode-map>\\[describe-mode] describes the keys, \\[tabulated-list-sort] sorts by the column at point.
 
 \\{org-agent-list-mode-map}"
+  :interactive nil
   (org-agent-section-cut-lines)
   (setq tabulated-list-sort-key nil
         tabulated-list-padding 2
@@ -115,6 +116,7 @@ The last column has no WIDTH.  If RIGHT is non-nil, align to the right.")
 A derived mode calls `org-agent-list-rows'.
 
 \\{org-agent-list-sections-mode-map}"
+  :interactive nil
   (org-agent-section-cut-lines))
 
 (defun org-agent-list-rows (columns ask keys)

@@ -103,6 +103,7 @@
 explains the turn of the line.  \\[org-agent-log-toggle-follow] starts or stops following the log.
 
 \\{org-agent-log-mode-map}"
+  :interactive nil
   (org-agent-section-cut-lines)
   (setq buffer-undo-list t)
   (setq-local revert-buffer-function

@@ -78,6 +78,7 @@ accepts it, \\[org-agent-memory-drop] drops it, \\[org-agent-memory-accept-all] 
 it came from.  \\[org-agent-memory-notes] sets which notes of yours the agent may search.
 
 \\{org-agent-memory-mode-map}"
+  :interactive nil
   (org-agent-list-rows
    '(("When" 10) ("What" 9) ("Title" 32) ("Text"))
    #'org-agent-memory--ask
@@ -233,6 +234,7 @@ In the list of changes undo the one at point."
 \\<org-agent-memory-changes-mode-map>\\[org-agent-memory-undo] undoes the change at point, \\[org-agent-memory-visit] goes to its entry.
 
 \\{org-agent-memory-changes-mode-map}"
+  :interactive nil
   (org-agent-list-columns
    [("When" 16 t) ("What" 9 t) ("Title" 28 t) ("File" 0 t)]
    #'org-agent-memory--ask-changes
@@ -442,6 +444,7 @@ DONE is the word that reports success."
 (define-derived-mode org-agent-memory-edit-mode org-mode "Org-Agent-Proposal"
   "Major mode for editing a proposal.
 \\<org-agent-memory-edit-mode-map>\\[org-agent-memory-edit-accept] accepts the edited proposal, \\[org-agent-memory-edit-cancel] cancels the edit."
+  :interactive nil
   (setq-local org-confirm-babel-evaluate t
               enable-local-variables nil)
   (org-agent-fontify-listed-languages)

@@ -112,6 +112,7 @@ read, \\[org-agent-skills] lists the hooks."
 \\[org-agent-policy-keep] keeps such a decision as a rule.
 
 \\{org-agent-policy-mode-map}"
+  :interactive nil
   (org-agent-list-rows
    '(("Verdict" 8) ("Used" 5 t) ("Last" 16) ("Since" 10) ("What"))
    #'org-agent-policy--ask

@@ -95,6 +95,7 @@ you can select which of its changes to allow."
 \\<org-agent-review-text-mode-map>\\[org-agent-review-allow] allows it once, \\[org-agent-review-refuse] refuses it, \\[org-agent-review-edit] edits it.
 
 \\{org-agent-review-text-mode-map}"
+  :interactive nil
   (setq bidi-display-reordering nil
         org-agent-section-keys
         "\\<org-agent-review-text-mode-map>\\[org-agent-review-allow] allow once  \\[org-agent-review-refuse] refuse  \\[org-agent-review-edit] edit")
@@ -253,6 +254,7 @@ differ; \\[org-agent-review-visit] visits its place in the file.
 you can edit the new text.
 
 \\{org-agent-review-mode-map}"
+  :interactive nil
   (org-agent-section-cut-lines)
   (setq bidi-display-reordering nil
         header-line-format

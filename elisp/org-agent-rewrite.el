@@ -160,6 +160,7 @@ one can be edited, and
 \\[org-agent-rewrite-again] has the old one rewritten in another way.
 
 \\{org-agent-rewrite-mode-map}"
+  :interactive nil
   ;; The keys of Diff mode edit diffs and look for files, so they are left
   ;; out.  No mode of a language highlights text from a model.
   (use-local-map org-agent-rewrite-mode-map)

@@ -577,6 +577,7 @@ window has no room.  The keys of all lists follow."
 \\[forward-button] to the next button.  \\[org-agent-section-return] visits what it is about.
 
 \\{org-agent-section-mode-map}"
+  :interactive nil
   (setq buffer-undo-list t
         truncate-lines nil
         word-wrap t

@@ -62,6 +62,7 @@
 \\[org-agent-search] searches all conversations.
 
 \\{org-agent-sessions-mode-map}"
+  :interactive nil
   (org-agent-list-columns
    ;; In a window of 80 columns there is room for the first words.
    (vector '("Conversation" 20 t)
@@ -241,6 +242,7 @@ SESSION is nil for a search of all conversations.")
   "Major mode of the results of a search in conversations.
 \\<org-agent-search-mode-map>\\[org-agent-search-visit] goes to the turn at point, \\[org-agent-search] starts a new search,
 and \\[org-agent-search-older] continues with older turns."
+  :interactive nil
   (org-agent-list-rows
    '(("When" 16) ("Conversation" 20) ("Who" 5) ("What"))
    #'org-agent-sessions--search-anew

@@ -1,4 +1,4 @@
-;;; org-agent-settings.el --- Setup, models, presets and topics  -*- lexical-binding: t; -*-
+;;; org-agent-settings.el --- Models, presets and topics  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -29,9 +29,6 @@
 ;; heading, and `org-agent-preset' to the conversation.  The kernel
 ;; interprets `@NAME'; Emacs completes it.  A buffer whose name is that of a
 ;; preset can only be mentioned by a link.
-;;
-;; `org-agent-setup' finds the model servers of this machine, or takes an
-;; address.  The kernel tries a model and writes it into config.org.
 
 ;;; Code:
 
@@ -39,15 +36,12 @@
 (require 'org)
 (require 'org-id)
 (require 'subr-x)
-(require 'url-parse)
 (require 'org-agent-rpc)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-draft)
 (require 'org-agent-chat)
 
-(declare-function auth-source-search "auth-source")
-(declare-function auth-source-forget-all-cached "auth-source")
 (declare-function org-agent-retry "org-agent-send")
 
 ;;;; Inherited settings
@@ -445,143 +439,6 @@ the one that was chosen before."
   "Show the new preset of the conversation in PARAMS."
   (org-agent-chat-in (plist-get params :session)
     (org-agent-chat-put :preset (plist-get params :preset))))
-
-;;;; Setup
-
-(defconst org-agent-settings--setup-elsewhere
-  '((:name "OpenAI" :base-url "https://api.openai.com/v1")
-    (:name "OpenRouter" :base-url "https://openrouter.ai/api/v1")
-    (:name "Another server"))
-  "Servers that are offered beside those on this machine.")
-
-(defvar org-agent-settings-setup-mode-map
-  (make-composed-keymap button-buffer-map special-mode-map)
-  "Keymap of the setup.")
-
-(define-derived-mode org-agent-settings-setup-mode special-mode "Org-Agent-Setup"
-  "Major mode of `org-agent-setup'.
-
-\\{org-agent-settings-setup-mode-map}"
-  (setq-local revert-buffer-function (lambda (&rest _) (org-agent-setup))))
-
-;;;###autoload
-(defun org-agent-setup ()
-  "Choose which model answers: find servers, try one, and write it down.
-Nothing leaves this machine before you are told where it goes."
-  (interactive)
-  (with-current-buffer (get-buffer-create "*org-agent-setup*")
-    (org-agent-settings-setup-mode)
-    (let ((inhibit-read-only t))
-      (erase-buffer)
-      (insert "Looking for model servers on this machine …\n"))
-    (pop-to-buffer-same-window (current-buffer))
-    (org-agent-kernel-ask "setup/find" nil #'org-agent-settings--setup-show)))
-
-(defun org-agent-settings--setup-show (found)
-  "Show FOUND, what the kernel knows of servers, in the current buffer."
-  (let ((inhibit-read-only t))
-    (erase-buffer)
-    (insert (propertize "Which model answers\n\n" 'face 'bold)
-            (if (member (plist-get found :model) '(nil "builtin"))
-                "Now the built-in guide does.  It knows only org-agent.\n"
-              (format "Now %s does.\n" (plist-get found :model)))
-            "\nOn this machine.  What you write stays on it:\n")
-    (if (plist-get found :servers)
-        (mapc #'org-agent-settings--setup-insert (plist-get found :servers))
-      (insert "  none: neither Ollama, llama.cpp, LM Studio nor vLLM answers; g looks again\n"))
-    (insert "\nElsewhere.  What you write, and what you attach, goes to that server:\n")
-    (mapc #'org-agent-settings--setup-insert org-agent-settings--setup-elsewhere)
-    (insert "\nRET on a server asks for a model and tries it with one short request.  If it\n"
-            "answers, it is written into "
-            (abbreviate-file-name (plist-get found :file))
-            ",\nwhere nothing else changes.  Of a key only the place is written there.\n\n")
-    (goto-char (point-min))
-    (forward-button 1 nil nil t)))
-
-(defun org-agent-settings--setup-insert (server)
-  "Insert the line of SERVER, a button."
-  (insert "  ")
-  (insert-text-button (plist-get server :name) 'follow-link t
-                      'action (lambda (_) (org-agent-settings--setup-use server)))
-  (insert (make-string (max 1 (- 18 (current-column))) ?\s)
-          (or (plist-get server :base-url) "you type its address")
-          (if-let* ((models (plist-get server :models)))
-              (concat "  " (org-agent-counted (length models) "model"))
-            "")
-          "\n"))
-
-(defun org-agent-settings--setup-use (server)
-  "Ask for a model of SERVER, have it tried and written down."
-  (let* ((url (or (plist-get server :base-url)
-                  (string-trim (read-string "Address of the server: " "https://"))))
-         (host (or (url-host (url-generic-parse-url url)) ""))
-         (here (string-match-p "\\`\\(?:localhost\\|127\\.[0-9.]+\\|::1\\|\\[::1\\]\\)\\'" host)))
-    (when-let* ((buffer (find-buffer-visiting
-                         (expand-file-name "config.org" (org-agent-home-directory)))))
-      (when (buffer-modified-p buffer)
-        (user-error "%s has changes that are not saved; save them first" buffer)))
-    (unless (or here
-                (yes-or-no-p (format "What you write and attach will go to %s.  Go on? " host)))
-      (user-error "Nothing was sent"))
-    (let* ((key (unless (plist-get server :models)
-                  (org-agent-settings--setup-key host)))
-           (models (or (plist-get server :models)
-                       (plist-get (org-agent-kernel-call
-                                   "setup/models" (list :base-url url :api-key (or key "")))
-                                  :models)))
-           (model (completing-read (format-prompt "Model" (car models)) models
-                                   nil nil nil nil (car models))))
-      (org-agent-settings--setup-say "Trying %s at %s …" model host)
-      (org-agent-kernel-request-here
-       "setup/add" (list :name (if (plist-get server :base-url)
-                                   (downcase (plist-get server :name))
-                                 host)
-                         :base-url url :model model :api-key (or key ""))
-       :success #'org-agent-settings--setup-done
-       :failure (lambda (refusal)
-                  (org-agent-settings--setup-say "%s does not answer, and nothing was written: %s"
-                                                 model (plist-get refusal :message)))))))
-
-(defun org-agent-settings--setup-done (added)
-  "Say that the model that ADDED describes has answered and is written down."
-  (org-agent-settings--setup-say
-   "It answered after %.1f s and is in line %d of config.org.  %s"
-   (plist-get added :seconds) (plist-get added :line)
-   (if-let* ((decides (plist-get added :decides)))
-       (concat "But it does not answer you yet: " decides)
-     (format "%s answers your next message: M-x org-agent-chat." (plist-get added :answers)))))
-
-(defun org-agent-settings--setup-say (format &rest arguments)
-  "Say what FORMAT and ARGUMENTS say at the end of the current buffer."
-  (let ((inhibit-read-only t) (fill-column 78) (adaptive-fill-mode nil))
-    (save-excursion
-      (goto-char (point-max))
-      (let ((beg (point)))
-        (insert (apply #'format format arguments) "\n")
-        (fill-region beg (point))))))
-
-(defun org-agent-settings--setup-key (host)
-  "Return where the key of HOST is, or nil when it needs none.
-A key that is typed goes to the file of auth-source only."
-  (pcase (car (read-multiple-choice
-               "Where is its key?"
-               '((?a "auth-source" "in the file of auth-source, such as ~/.authinfo.gpg; a new key is asked for")
-                 (?e "environment" "in an environment variable of the kernel")
-                 (?c "command" "a command prints it, such as pass show NAME")
-                 (?n "none" "it needs no key"))))
-    (?a (org-agent-settings--setup-keep-key host)
-        (concat "auth-source:" host))
-    (?e (concat "env:" (read-string "Name of the variable: ")))
-    (?c (concat "command: " (read-shell-command "Command: ")))))
-
-(defun org-agent-settings--setup-keep-key (host)
-  "Ask for the key of HOST unless auth-source has one, and have it saved."
-  (unless (auth-source-search :host host :max 1 :require '(:secret))
-    (let ((save (plist-get (car (auth-source-search :host host :user "apikey" :port "443"
-                                                    :max 1 :create t :require '(:secret)))
-                           :save-function)))
-      (when save (funcall save))
-      (auth-source-forget-all-cached))))
 
 (provide 'org-agent-settings)
 ;;; org-agent-settings.el ends here

@@ -35,6 +35,8 @@
 
 (defvar compilation-current-error)
 
+(declare-function flymake-diagnostic-beg "flymake")
+(declare-function flymake-diagnostic-text "flymake")
 (declare-function flymake-make-diagnostic "flymake")
 (declare-function flymake-start "flymake")
 
@@ -128,11 +130,14 @@ This is for `flymake-diagnostic-functions'."
          (when (and (eq report org-agent-skill--report)
                     (= tick (buffer-chars-modified-tick)))
            (funcall report
-                    (append (mapcar #'org-agent-skill--diagnostic
-                                    (plist-get result :diagnostics))
-                            (and (eql tick (car org-agent-skill--failed))
-                                 (mapcar #'org-agent-skill--failure
-                                         (cdr org-agent-skill--failed)))))
+                    (cl-remove-duplicates
+                     (append (mapcar #'org-agent-skill--diagnostic
+                                     (plist-get result :diagnostics))
+                             (and (eql tick (car org-agent-skill--failed))
+                                  (mapcar #'org-agent-skill--failure
+                                          (cdr org-agent-skill--failed))))
+                     ;; A note that is saved after its tests has the faults of both.
+                     :test #'org-agent-skill--same-p))
            ;; In Emacs 28 the mode line has the former counts until a key is
            ;; pressed.
            (force-mode-line-update)))))))
@@ -147,6 +152,11 @@ This is for `flymake-diagnostic-functions'."
                                    (line-end-position)
                                  (org-agent-skill--extent (point)))
                                type message))))
+
+(defun org-agent-skill--same-p (one other)
+  "Return non-nil when the diagnostics ONE and OTHER say the same."
+  (and (equal (flymake-diagnostic-beg one) (flymake-diagnostic-beg other))
+       (equal (flymake-diagnostic-text one) (flymake-diagnostic-text other))))
 
 (defun org-agent-skill--diagnostic (fault)
   "Return FAULT, a plist from the kernel, as a diagnostic of Flymake."
@@ -470,12 +480,15 @@ If there are none, close its windows."
         (unless (derived-mode-p 'compilation-mode)
           (compilation-mode))
         (org-agent-section-replace-text
-         (mapconcat (lambda (fault)
-                      (format "%s:%s:%s: %s\n"
-                              (abbreviate-file-name (plist-get fault :file))
-                              (plist-get fault :line) (plist-get fault :column)
-                              (plist-get fault :message)))
-                    faults ""))
+         (concat
+          ;; `next-error' goes to the first fault behind the first line.
+          (propertize "What failed\n" 'face 'shadow)
+          (mapconcat (lambda (fault)
+                       (format "%s:%s:%s: %s\n"
+                               (abbreviate-file-name (plist-get fault :file))
+                               (plist-get fault :line) (plist-get fault :column)
+                               (plist-get fault :message)))
+                     faults "")))
         ;; `next-error' begins with the first fault of these tests.
         (setq compilation-current-error nil
               next-error-last-buffer (current-buffer)

@@ -48,6 +48,7 @@
   "Major mode of the list of skills.
 \\<org-agent-skills-mode-map>\\[org-agent-skills-visit] visits a note, at its first error if it has one.  \\[org-agent-skills-test] runs its tests,
 \\[org-agent-skill-grant] grants its capabilities, \\[org-agent-skill-new] creates a new note."
+  :interactive nil
   (org-agent-list-rows
    ;; A state can be "effective", and the note is seen in a window of 80 columns.
    '(("Skill" 16) ("State" 10) ("Version" 7) ("Tests" 5 t) ("Capabilities" 12)
@@ -274,11 +275,24 @@
     (with-current-buffer buffer
       (org-agent-skills--show params)))
   (dolist (status (plist-get params :skills))
+    ;; What a note's tests showed when it was saved is marked in it.
+    (org-agent-skills--check-again status)
     (cond ((eq (plist-get status :state) :failed)
            (org-agent-skills--report-error status))
           ((eq (plist-get status :state) :live)
            (org-agent-skills--report-mended status)
            (org-agent-skills--report-withheld status)))))
+
+(defvar org-agent-skills--found nil
+  "What the kernel found in notes: an alist of files and their diagnostics.")
+
+(defun org-agent-skills--check-again (status)
+  "Check the note of STATUS, if the kernel found something else in it before."
+  (let ((file (plist-get status :file))
+        (found (plist-get status :diagnostics)))
+    (unless (equal found (alist-get file org-agent-skills--found nil nil #'equal))
+      (setf (alist-get file org-agent-skills--found nil 'remove #'equal) found)
+      (org-agent-skill-check file))))
 
 (defvar org-agent-skills--withheld nil
   "The notes reported for missing grants: an alist of files and reasons.")

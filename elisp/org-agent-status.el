@@ -54,6 +54,7 @@
 \\[org-agent-doctor] checks the installation.
 
 \\{org-agent-status-mode-map}"
+  :interactive nil
   (setq-local revert-buffer-function #'org-agent-status--ask)
   (setq org-agent-section-keys "\\<org-agent-status-mode-map>\\[org-agent-section-return] visit  \\[org-agent-approvals] approvals  \\[org-agent-log] log  \\[org-agent-doctor] doctor  \\[org-agent-skills] skills"))
 
@@ -433,6 +434,7 @@ that of the line at point, or of a running subagent of this conversation."
 \\<org-agent-subagents-mode-map>\\[org-agent-subagent-open] shows the conversation of one, \\[org-agent-subagent-stop] stops it.
 
 \\{org-agent-subagents-mode-map}"
+  :interactive nil
   (org-agent-list-columns
    (vector '("Subagent" 28 t) '("Of" 16 t) '("Started" 16 t) '("State" 0 t))
    #'org-agent-status--subagents-ask

@@ -467,6 +467,7 @@ were done, REFUSED those that were not possible."
 (define-derived-mode org-agent-undo-turn-mode special-mode "Org-Agent-Undo"
   "Major mode that shows why a turn cannot be undone.
 \\<org-agent-undo-turn-mode-map>\\[org-agent-undo-turn-others] undoes the other changes."
+  :interactive nil
   (setq truncate-lines nil
         bidi-display-reordering nil
         header-line-format

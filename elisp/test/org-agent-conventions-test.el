@@ -148,11 +148,15 @@ They need neither the prefix of their file nor anything that calls them.")
     (`(,(or 'defalias 'define-error) ',name . ,_) name)))
 
 (defun org-agent-conventions-test--public-p (symbol)
-  "Return non-nil when people call SYMBOL by its name, as a command or an option."
+  "Return non-nil when people name SYMBOL, such as a command, an option or a mode."
   (or (commandp symbol) (facep symbol)
+      ;; A mode has its hook.
+      (and (string-suffix-p "-mode" (symbol-name symbol))
+           (boundp (intern (concat (symbol-name symbol) "-hook"))))
       (get symbol 'custom-type) (get symbol 'group-documentation)
       (and (string-suffix-p "-mode-map" (symbol-name symbol))
-           (commandp (intern (string-remove-suffix "-map" (symbol-name symbol)))))))
+           (org-agent-conventions-test--public-p
+            (intern (string-remove-suffix "-map" (symbol-name symbol)))))))
 
 (ert-deftest org-agent-conventions-names-say-the-file ()
   "Every definition has the prefix of its file, except commands and the like."
@@ -396,6 +400,40 @@ A command without an autoload is bound only in its own file."
           (ert-info ((match-string 1))
             (should (assq (intern (match-string 1)) known))))))
     (should (> count 40))))
+
+(ert-deftest org-agent-conventions-texts-name-commands ()
+  "Every command that any text names, of Emacs or the kernel, is one."
+  (org-agent-fake-load-all)
+  (let ((root (expand-file-name ".." org-agent-directory))
+        (case-fold-search nil) (count 0))
+    (dolist (file (append
+                   (mapcar (lambda (name)
+                             (expand-file-name (concat name ".el") org-agent-directory))
+                           (org-agent-fake-files))
+                   (directory-files-recursively (expand-file-name "elisp" root) "\\.org\\'")
+                   (directory-files-recursively (expand-file-name "skills" root) "\\.\\(?:org\\|md\\)\\'")
+                   (cl-remove-if
+                    (lambda (file) (string-match-p "_test\\.go\\'\\|/testdata/" file))
+                    (directory-files-recursively (expand-file-name "kernel" root)
+                                                 "\\.\\(?:go\\|org\\)\\'"))
+                   (list (expand-file-name "README.org" root))))
+      (with-temp-buffer
+        (insert-file-contents file)
+        (while (re-search-forward
+                "\\(?:M-x[ \n]+\\|\\\\\\[\\)[=~`']?\\(org-agent[a-z-]*\\)" nil t)
+          (cl-incf count)
+          (ert-info ((format "%s: %s" file (match-string 1)))
+            (should (commandp (intern (match-string 1))))))))
+    (should (> count 300))))
+
+(ert-deftest org-agent-conventions-modes-are-not-offered ()
+  "M-x offers no major mode of ours: each needs the buffer it was made for."
+  (org-agent-conventions-test--each
+   (lambda (symbol)
+     (when (and (string-suffix-p "-mode" (symbol-name symbol))
+                (boundp (intern (concat (symbol-name symbol) "-syntax-table"))))
+       (ert-info ((symbol-name symbol))
+         (should-not (commandp symbol)))))))
 
 (ert-deftest org-agent-conventions-chat-loads-little ()
   "`org-agent-chat' loads twenty files of ours at most, and no Transient."

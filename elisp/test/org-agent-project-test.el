@@ -66,7 +66,14 @@
                     (call-interactively #'org-agent-chat))))
         (org-agent-fake-say "Before.")
         (should-not (sent))
-        (from (concat root "deep/"))
+        (ert-with-message-capture messages
+          (from (concat root "deep/"))
+          (should (string-match-p "The agent may read ~/src/thing/ without asking here; .*org-agent-project-set changes that"
+                                  messages)))
+        ;; It is said once.
+        (ert-with-message-capture messages
+          (from root)
+          (should-not (string-match-p "without asking" messages)))
         (with-current-buffer "*org-agent-chat*"
           (should (string-match-p "reads ~/src/thing/" (org-agent-notify-header-line))))
         (org-agent-fake-say "Here.")

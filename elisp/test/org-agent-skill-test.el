@@ -184,6 +184,7 @@
     (should (buffer-modified-p))
     (with-current-buffer "*org-agent-skill-test*"
       (goto-char (point-min))
+      (forward-line)
       (should (looking-at (concat (regexp-quote file) ":[0-9]+:[0-9]+: the test fails failed"))))
     ;; The note tells of the failure where it is, and at its criterion.
     (cl-flet ((told (type)
@@ -227,6 +228,61 @@
         (org-agent-fake-wait (string-match-p "1 failed" messages)))
       (should (= tick (buffer-chars-modified-tick faults)))
       (should (= point (with-current-buffer faults (point)))))))
+
+(ert-deftest org-agent-skill-next-failure-is-the-first ()
+  "The key that the list of failures names goes to each, from the first on."
+  (dolist (more '("" "#+begin_src lisp :test yes\n(deftest more (is nil))\n#+end_src\n"))
+    (org-agent-skill-test--with (concat org-agent-skill-test--note more)
+      (save-window-excursion
+        (switch-to-buffer note)
+        (goto-char (point-min))
+        (org-ctrl-c-ctrl-c)
+        (org-agent-fake-wait (string-match-p "PROVEN" (buffer-string)))
+        (should (get-buffer "*org-agent-skill-test*"))
+        (call-interactively #'next-error)
+        (should (eq (window-buffer) note))
+        (should (looking-at-p ".*(deftest fails\\|(is (= 5"))
+        (if (equal more "")
+            (should-error (next-error) :type 'user-error)
+          (next-error)
+          (should (looking-at-p ".*(deftest more\\|(is nil")))))))
+
+(ert-deftest org-agent-skill-failed-test-is-marked-on-save ()
+  "Whoever saves a note, or opens it again, sees which test failed, and where."
+  (org-agent-skill-test--with (string-replace "(= 5 (add" "(= 4 (add"
+                                              org-agent-skill-test--note)
+    (cl-flet ((failed ()
+                (cl-remove-if-not
+                 (lambda (diagnostic)
+                   (string-match-p "the test fails failed" (nth 2 diagnostic)))
+                 (org-agent-skill-test--diagnostics))))
+      (should-not (failed))
+      (goto-char (point-min))
+      (search-forward "(= 4 (add 1))))\n#+end_src\n#+name: It fails")
+      (search-forward "(= 4")
+      (replace-match "(= 5")
+      (save-buffer)
+      (org-agent-fake-wait (failed))
+      (should (equal (mapcar #'butlast (failed))
+                     '(("(is (= 5 (add 1)))" :error))))
+      ;; With what C-c C-c finds, it is said once.
+      (search-backward "#+name: It fails")
+      (forward-line 2)
+      (org-ctrl-c-ctrl-c)
+      (org-agent-fake-wait (string-match-p "PROVEN" (buffer-string)))
+      (save-buffer)
+      (org-agent-fake-settle)
+      (org-agent-fake-wait (= 1 (cl-count :error (failed) :key #'cadr)))
+      (kill-buffer note)
+      (setq note (find-file-noselect file))
+      (with-current-buffer note
+        (flymake-start)                 ; as when it is displayed
+        (org-agent-fake-wait (failed))
+        (goto-char (point-min))
+        (search-forward "(= 5")
+        (replace-match "(= 4")
+        (save-buffer)
+        (org-agent-fake-wait (not (failed)))))))
 
 (ert-deftest org-agent-skills-are-listed ()
   "The list has the notes and is updated on save; RET goes to the error."

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"org-agent/kernel/lisp"
@@ -50,7 +51,19 @@ func (s Skills) check(ctx context.Context, p protocol.SkillParams) (protocol.Ski
 		directory := filepath.Base(filepath.Dir(p.File))
 		return protocol.SkillCheckResult{Diagnostics: skillDiagnostics(skillmd.Check(p.File, directory, string(source)))}, nil
 	}
-	return protocol.SkillCheckResult{Diagnostics: skillDiagnostics(skill.Check(ctx, p.File, source, s.options()))}, nil
+	found := skill.Check(ctx, p.File, source, s.options())
+	return protocol.SkillCheckResult{Diagnostics: skillDiagnostics(append(found, s.known(p.File, source, found)...))}, nil
+}
+
+// known returns what was found when the file was loaded, beyond found. Above all that is which tests
+// failed. It returns nothing if the file has another text than source.
+func (s Skills) known(file string, source []byte, found []skill.Diagnostic) (more []skill.Diagnostic) {
+	for _, d := range s.Notes.Current().Found(file, source) {
+		if !slices.Contains(found, d) {
+			more = append(more, d)
+		}
+	}
+	return more
 }
 
 func (s Skills) test(ctx context.Context, p protocol.SkillParams) (protocol.SkillTestResult, error) {

@@ -28,16 +28,17 @@ func (r *Registry) publish() {
 	}
 	commands, identity := assignCommands(order), assignIdentity(order)
 	slices.SortFunc(order, byPlace)
-	statuses := make([]Status, len(order))
+	statuses, found := make([]Status, len(order)), map[version][]Diagnostic{}
 	for i, s := range order {
 		statuses[i] = s.status()
+		found[version{s.newest.File, s.sum}] = statuses[i].Diagnostics
 	}
 	if len(r.directory) > 0 {
 		statuses = slices.Insert(statuses, 0, Status{File: r.config.Home, State: Failed, Diagnostics: slices.Clone(r.directory)})
 	}
 	before := r.Statuses()
 	live := newSet(skills)
-	live.commands, live.identity = commands, identity
+	live.commands, live.identity, live.found = commands, identity, found
 	live.hooks, live.hookFaults = assignHooks(order)
 	live.actions, live.tools = assignActions(order), assignTools(order)
 	r.current.Store(live)

@@ -3,6 +3,7 @@ package skill
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"slices"
 	"strings"
 
@@ -21,6 +22,19 @@ type Set struct {
 	hookFaults []Diagnostic
 	actions    []*Action
 	tools      []*Tool // by name
+	found      map[version][]Diagnostic
+}
+
+// version is a text of a note: its file and the SHA-256 of the text.
+type version struct {
+	file string
+	sum  [sha256.Size]byte
+}
+
+// Found returns what was found in the note when this text of it was loaded. Above all that is which
+// tests failed. It returns nothing for another text.
+func (s *Set) Found(file string, source []byte) []Diagnostic {
+	return slices.Clone(s.found[version{file, sha256.Sum256(source)}])
 }
 
 // newSet returns a set of skills in the order of preference: by priority, then home before shipped,
