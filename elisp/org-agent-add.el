@@ -316,7 +316,10 @@ FUNCTION returns the reference that the link is made of."
                            (list :line link :span (plist-get reference :span))
                            link)
         (delete-region beg end)
-        (insert link)))))
+        (insert link)
+        ;; What is typed next is no part of it.
+        (cond ((looking-at-p "[ \t]") (forward-char))
+              ((not (looking-at-p "[[:punct:]]")) (insert " ")))))))
 
 (defun org-agent-add--mention-file-chosen (name status)
   "Replace the file name NAME by a link when STATUS says that it is chosen."

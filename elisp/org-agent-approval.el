@@ -125,7 +125,11 @@ there.")
       (org-agent-approval-mode))
     (org-agent-approval-draw)
     (org-agent-approval--refresh))
-  (pop-to-buffer org-agent-approval--buffer))
+  (let ((seen (get-buffer-window org-agent-approval--buffer)))
+    (pop-to-buffer org-agent-approval--buffer)
+    ;; Who looked at it before left it where nothing may be any more.
+    (unless seen
+      (org-agent-section-go-to-first))))
 
 (defun org-agent-approval--refresh ()
   "Ask the kernel for the open asks and show them."

@@ -394,8 +394,14 @@ Only the conversation itself has the state of its turns."
     (user-error "A conversation's name has letters, digits, blanks and ._-, 64 at most")))
 
 (defun org-agent-chat-open (session)
-  "Return the buffer of SESSION, made if there is none."
-  (or (org-agent-chat-buffer session)
+  "Return the buffer of SESSION, made if there is none.
+If somebody turned another mode on in it, turn it into a conversation again."
+  (if-let* ((buffer (org-agent-chat-buffer session)))
+      (with-current-buffer buffer
+        (unless (derived-mode-p 'org-agent-chat-mode)
+          (org-agent-chat-mode)
+          (org-agent-chat-restore-draft))
+        buffer)
       (with-current-buffer (get-buffer-create
                             (org-agent-chat-buffer-name session))
         ;; The first Org buffer loads `org-modules', which allocates much.

@@ -399,23 +399,37 @@ WORDS is its text without context lines, nil if there is none."
       (setq org-agent-context--show-timer nil)
       (org-agent-context-show))))
 
+(defun org-agent-context--show-gone (overlay after &rest _)
+  "Delete OVERLAY, behind whose text something was typed, AFTER the change."
+  (when after
+    (delete-overlay overlay)))
+
 (defun org-agent-context-show ()
-  "Show the size of each reference in the draft after it."
+  "Show the size of each reference in the draft after it.
+A name that ends at point may still be typed, and has none."
   (setq org-agent-context--show-tick (buffer-chars-modified-tick))
-  (org-agent-heading-widely
-    (when-let* ((start (org-agent-draft-start)))
-      (remove-overlays start (point-max) 'org-agent-context t)
-      (dolist (reference (ignore-errors
-                           (org-agent-context-references
-                            (buffer-substring start (point-max)))))
-        (let ((overlay (make-overlay (+ start (plist-get reference :from))
-                                     (+ start (plist-get reference :to)))))
-          (overlay-put overlay 'org-agent-context t)
-          (overlay-put overlay 'evaporate t)
-          (overlay-put overlay 'after-string
-                       (propertize (concat " (" (org-agent-context--show-size reference)
-                                           ")")
-                                   'face 'org-agent-context-size)))))))
+  (let ((point (point)))
+    (org-agent-heading-widely
+      (org-agent-context--show-but point))))
+
+(defun org-agent-context--show-but (point)
+  "Show the sizes of references, but not of a name that ends at POINT."
+  (when-let* ((start (org-agent-draft-start)))
+    (remove-overlays start (point-max) 'org-agent-context t)
+    (dolist (reference (ignore-errors
+                         (org-agent-context-references
+                          (buffer-substring start (point-max)))))
+      (let ((beg (+ start (plist-get reference :from)))
+            (end (+ start (plist-get reference :to))))
+        (unless (and (= end point) (not (eq (char-before end) ?\])))
+          (let ((overlay (make-overlay beg end)))
+            (overlay-put overlay 'org-agent-context t)
+            (overlay-put overlay 'evaporate t)
+            (overlay-put overlay 'insert-behind-hooks '(org-agent-context--show-gone))
+            (overlay-put overlay 'after-string
+                         (propertize (concat " (" (org-agent-context--show-size reference)
+                                             ")")
+                                     'face 'org-agent-context-size))))))))
 
 (defun org-agent-context--show-size (reference)
   "Return the size of the target of REFERENCE, or what else it will send."

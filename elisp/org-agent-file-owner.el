@@ -87,9 +87,24 @@ rest when the mode is set."
   "Insert the rest of the text, with what `org-mode' does at the start."
   (when (org-agent-disk-copy-go-on)
     (org-agent-heading-call-org 'org-cycle-set-startup-visibility 'org-set-startup-visibility)
-    (org-agent-page-unfolded 'all)
     (org-element-cache-reset))
+  (org-agent-file-owner--show-last-turn)
+  (org-agent-page-unfolded 'all)
   (setq org-agent-file-owner--draft (org-agent-file-owner--draft-string)))
+
+(defun org-agent-file-owner--show-last-turn ()
+  "Unfold the last question, with the answers below it, and the draft.
+Whoever has Org begin folded sees at least where the conversation is."
+  (save-excursion
+    (goto-char (org-agent-file-owner--body-end))
+    (let ((turn (re-search-backward org-agent-heading-turn-regexp nil t))
+          parent)
+      (while (and turn (setq parent (org-agent-heading-parent turn)))
+        (setq turn parent))
+      (dolist (heading (list turn (org-agent-draft-start)))
+        (when heading
+          (goto-char heading)
+          (org-agent-heading-call-org 'org-fold-show-subtree 'org-show-subtree))))))
 
 (defun org-agent-file-owner--body-end ()
   "Return where the turns end and the draft begins."

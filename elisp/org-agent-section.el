@@ -305,7 +305,7 @@ column, and where the position itself comes to be."
   (org-agent-section--prepare)
   (let* ((inhibit-read-only t)
          (buffer-undo-list t)
-         (first (null org-agent-section--shown))
+         (first (cl-notany #'org-agent-section-type org-agent-section--shown))
          (table (make-hash-table :test #'equal)))
     (org-agent-section--place-in-tree sections nil
                                       (make-hash-table :test #'equal))
@@ -327,15 +327,18 @@ column, and where the position itself comes to be."
               org-agent-section--table table)
         (funcall restore)
         (when first
-          (org-agent-section--go-to-first))))
+          (org-agent-section-go-to-first))))
     (force-mode-line-update)))
 
-(defun org-agent-section--go-to-first ()
-  "Move point, and that of every window, to the first section."
+;;;###autoload
+(defun org-agent-section-go-to-first ()
+  "Move point, and that of every window, to the first section.
+The windows show the buffer from its beginning."
   (when-let* ((section (cl-find-if #'org-agent-section-type
                                    org-agent-section--shown)))
     (goto-char (org-agent-section-start section))
     (dolist (window (get-buffer-window-list nil nil t))
+      (set-window-start window (point-min))
       (set-window-point window (point)))))
 
 (defun org-agent-section-insert (section)

@@ -253,6 +253,37 @@
       (should (string-match-p "\ntwo\n" (org-agent-approval-test--text file)))
       (should-not (org-agent-asks-known id)))))
 
+(ert-deftest org-agent-approvals-open-at-the-first ()
+  "The list shows the title of what is asked, however it was left."
+  (org-agent-approval-test--with
+      (org-agent-approval-test--edit file :old "two\n" :new "2\n")
+    (cl-flet ((check ()
+                (with-current-buffer "*org-agent-approvals*"
+                  (org-agent-fake-wait (save-excursion (goto-char (point-min))
+                                                       (search-forward "Approve: " nil t)))
+                  (let ((window (get-buffer-window)))
+                    (should window)
+                    (should (= (window-start window) (point-min)))
+                    (goto-char (window-point window))
+                    (should (looking-at-p ".*Approve: "))))))
+      (save-window-excursion
+        ;; Somebody watches the list while nothing waits.
+        (save-current-buffer
+          (org-agent-approvals)
+          (goto-char (point-max))
+          (set-window-start nil (point-max)))
+        (with-current-buffer "*org-agent-chat*"
+          (org-agent-approval-test--waits))
+        (check)
+        ;; It was left at its end.
+        (with-current-buffer "*org-agent-approvals*"
+          (set-window-point (get-buffer-window) (point-max))
+          (set-window-start (get-buffer-window) (point-max))
+          (goto-char (point-max)))
+        (delete-windows-on "*org-agent-approvals*")
+        (save-current-buffer (org-agent-approvals))
+        (check)))))
+
 (ert-deftest org-agent-approval-survives-everything ()
   "The kernel dies, the file is edited, and the buffer is opened again."
   (org-agent-approval-test--with

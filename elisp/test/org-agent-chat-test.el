@@ -584,5 +584,44 @@ Each came with what stands above its question."
     (should-not (org-agent-fake-requests "session/leave"))
     (should (eq org-agent-chat-attached t))))
 
+(ert-deftest org-agent-chat-comes-back-from-another-mode ()
+  "Whoever turned Org mode on in a conversation has it back by its command."
+  (org-agent-fake-with-chat
+    (org-agent-fake-say "Before.")
+    (org-mode)
+    (org-agent-chat)
+    (should (derived-mode-p 'org-agent-chat-mode))
+    (should (eq (current-buffer) (get-buffer "*org-agent-chat*")))
+    (should (eq (key-binding (kbd "C-c C-c")) 'org-agent-chat-ctrl-c-ctrl-c))
+    (should header-line-format)
+    (should (eq org-agent-chat-attached t))
+    (org-agent-fake-say "After.")
+    (should (equal (length (org-agent-fake-requests "event")) 2))))
+
+(ert-deftest org-agent-chat-shows-the-last-turn ()
+  "Where Org begins folded one sees the last question and all of its answer."
+  (dolist (folded '(t content showeverything))
+    (ert-info ((format "%s" folded))
+      (org-agent-fake-with-home
+        (let ((file (org-agent-fake-file "main")))
+          (make-directory (file-name-directory file) t)
+          (with-temp-file file
+            (insert "* First :user:\n:PROPERTIES:\n:ID: q1\n:END:\n** Early :agent:\n:PROPERTIES:\n:ID: a1\n:END:\nearly text\n"
+                    "* Last :user:\n:PROPERTIES:\n:ID: q2\n:END:\nmore of it\n** Late :agent:\n:PROPERTIES:\n:ID: a2\n:END:\nlate text\n*** A part\nits text\n"))
+          (org-agent-fake-start)
+          (let ((org-startup-folded folded))
+            (org-agent-chat)
+            (with-current-buffer "*org-agent-chat*"
+              (org-agent-fake-wait (eq org-agent-chat-attached t))
+              (dolist (text '("more of it" "late text" "A part" "its text"))
+                (goto-char (point-min))
+                (search-forward text)
+                (should-not (invisible-p (1- (point)))))
+              (should-not (invisible-p (org-agent-draft-start)))
+              (goto-char (point-min))
+              (search-forward "early text")
+              (should (eq (and (invisible-p (1- (point))) t)
+                          (not (eq folded 'showeverything)))))))))))
+
 (provide 'org-agent-chat-test)
 ;;; org-agent-chat-test.el ends here

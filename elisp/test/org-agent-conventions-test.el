@@ -427,7 +427,7 @@ A command without an autoload is bound only in its own file."
     (should (> count 300))))
 
 (ert-deftest org-agent-conventions-modes-are-not-offered ()
-  "M-x offers no major mode of ours: each needs the buffer it was made for."
+  "No major mode of ours is a command: each needs the buffer it was made for."
   (org-agent-conventions-test--each
    (lambda (symbol)
      (when (and (string-suffix-p "-mode" (symbol-name symbol))
