@@ -248,7 +248,7 @@ This adds the rules to policy.org that are listed with the action."
 (defconst org-agent-approval--more
   '((?t "this turn" "allow an equal action until the turn ends" org-agent-allow-turn)
     (?s "this session" "allow an equal action in this conversation" org-agent-allow-session)
-    (?A "always" "add a rule that allows an equal action" org-agent-allow-always)
+    (?A "Always" "add a rule that allows an equal action" org-agent-allow-always)
     (?r "reading here" "add the listed rules for reading, and allow it" org-agent-allow-reading)
     (?e "edit" "change the action, then allow it once" org-agent-approval-edit))
   "Choices that few need: a key, a name, what it does, and its command.")

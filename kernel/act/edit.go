@@ -64,7 +64,7 @@ func describeEdit(a action.Action, deps describe.Deps) describe.Description {
 		name = "the entry " + a.ID()
 	}
 	text, found := deps.Edit(path, name, a.Text("old"), a.Text("new"))
-	effects := []string{fmt.Sprintf("it changes %s in the buffer that visits it, as one undo step; a buffer without unsaved work is saved", name)}
+	effects := []string{fmt.Sprintf("it changes %s in its buffer in Emacs, where one undo takes that back, and saves it unless you have unsaved changes there", name)}
 	return describe.Description{
 		Summary: "Change " + name, Language: "diff", Text: text,
 		Effects: append(append(effects, found...), "it runs nothing and sends nothing over the network"),

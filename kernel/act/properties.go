@@ -69,7 +69,7 @@ func describeProperties(a action.Action, _ describe.Deps) describe.Description {
 	return describe.Description{
 		Summary: fmt.Sprintf("Set %s of the entry %s", strings.Join(names, ", "), a.ID()), Language: "diff", Text: lines.String(),
 		Effects: []string{
-			fmt.Sprintf("%s of the entry with the :ID: %s change, in the buffer that has it, as one undo step", text.Count(len(names), "property"), a.ID()),
+			fmt.Sprintf("%s of the entry with the :ID: %s change in its buffer in Emacs, where one undo takes that back", text.Count(len(names), "property"), a.ID()),
 			"it sends nothing over the network",
 		},
 	}

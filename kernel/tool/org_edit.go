@@ -93,7 +93,7 @@ func orgEdit(n Notes) Tool {
 			}
 			where := "it changes the file; no buffer of Emacs has it"
 			if c.inEmacs {
-				where = "it changes the buffer that visits the file, as one undo step; a buffer without unsaved work is saved"
+				where = "it changes the file in its buffer in Emacs, where one undo takes that back, and saves it unless you have unsaved changes there"
 			}
 			return Preview{Summary: c.summary, File: c.path, Before: c.before, After: c.after, Effects: []string{c.did, where}}, nil
 		},

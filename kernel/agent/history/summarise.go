@@ -173,7 +173,7 @@ func (r *summaryRun) ask(ctx context.Context, text, turn string) (Summary, strin
 		}
 	}
 	if err != nil {
-		return Summary{}, "", fmt.Errorf("ask for a summary: %w", err)
+		return Summary{}, "", fmt.Errorf("the model did not answer: %w", err)
 	}
 	summary := parseSummary(withoutThoughts(r.compactor.Hide(reply.Text)))
 	if summary.Empty() {
