@@ -86,6 +86,10 @@ func (c *memoryListCommand) Run(ctx context.Context, proc *process) error {
 	if c.JSON {
 		return proc.printJSON(list)
 	}
+	if len(list.Proposals) == 0 {
+		_, err := fmt.Fprintln(proc.stderr, "org-agent: no proposal to remember something waits for you")
+		return err
+	}
 	for _, p := range list.Proposals {
 		operation := map[protocol.MemoryOperation]string{protocol.MemorySaved: "keep", protocol.MemoryUpdated: "change", protocol.MemoryForgotten: "forget"}[p.Operation]
 		line := fmt.Sprintf("%s  %s  %-6s  %s", p.Proposal, localTime(p.Time), operation, p.Title)

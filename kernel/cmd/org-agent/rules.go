@@ -24,6 +24,10 @@ func (c *policyListCommand) Run(ctx context.Context, proc *process) error {
 	if c.JSON {
 		return proc.printJSON(list)
 	}
+	if len(list.Faults)+len(list.Rules)+len(list.Former) == 0 {
+		_, err = fmt.Fprintln(proc.stderr, "org-agent: policy.org has no rules yet; the answer \"always\" to an approval adds one")
+		return err
+	}
 	return proc.printRules(list)
 }
 
