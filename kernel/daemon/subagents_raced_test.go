@@ -267,7 +267,7 @@ func TestWhatSubagentIsShown(t *testing.T) {
 // journal as all are. What the call of the list is told of is the caller's own.
 func TestSubagentAsks(t *testing.T) {
 	in, model := newInstanceAndModel(t,
-		llmtest.Exchange{Match: "^part", Reply: calling("exec", `:command "expr samarkand"`).Reply},
+		llmtest.Exchange{Match: "^part", Reply: calling("exec", `:command "hostid samarkand"`).Reply},
 		llmtest.Exchange{Match: "samarkand.*result|result.*samarkand|\\[ended|exit", Reply: insertion("* It said so")},
 		llmtest.Exchange{Match: "go on", Reply: calling("start_subagent", `:task "part" :label "the echo"`).Reply},
 		llmtest.Exchange{Match: "It said so", Reply: calling("list_subagents", "").Reply},
@@ -299,7 +299,7 @@ func TestSubagentAsks(t *testing.T) {
 		t.Errorf("to hand on work is asked as %+v", first)
 	}
 	second := allow()
-	if second.Subagent != "the echo" || second.Parent != "main" || second.Session == "main" || !strings.Contains(second.Text, "expr samarkand") {
+	if second.Subagent != "the echo" || second.Parent != "main" || second.Session == "main" || !strings.Contains(second.Text, "hostid samarkand") {
 		t.Errorf("the subagent asks %+v", second)
 	}
 	if finished, err := e.WaitTurn(within(t), sent.Turn); err != nil || finished.State != protocol.TurnAnswered {

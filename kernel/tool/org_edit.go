@@ -73,9 +73,12 @@ func orgEdit(n Notes) Tool {
 			if a.New && a.NewID == "" {
 				a.NewID = n.NewID()
 			}
+			judged := a.Change != ""
 			c, err := n.change(ctx, by, *a)
 			if err == nil {
 				a.Change = c.known()
+			} else if judged { // a person has seen the change, and is told that it is another one now
+				return nil, err
 			}
 			if n.own(a.File) && !(n.Unread != nil && n.Unread(a.File)) { // notes are read without asking
 				return setting([]protocol.Reach{{Kind: protocol.ReachWrites, Path: a.File}}, a.File, c.before, c.after), err
