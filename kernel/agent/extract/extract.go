@@ -28,9 +28,9 @@ const (
 	// leaveShare is the divisor of the quiet time after which a left conversation is extracted. A
 	// person who closed it by mistake has that time to open it again.
 	leaveShare = 60
-	// leaveQueueSize is how many left conversations may wait for Run. Further ones are extracted when
-	// they have been quiet.
-	leaveQueueSize = 16
+	// maximumLeft is how many left conversations may wait for their time. Further ones are extracted
+	// when they have been quiet.
+	maximumLeft = 64
 )
 
 // Conversations lists the conversations, the latest first.
@@ -71,16 +71,22 @@ type Config struct {
 // Extractor extracts from conversations. Make one with [New].
 type Extractor struct {
 	config  Config
-	leaving chan string
-	quiet   chan time.Duration // holds a new quiet time until Run takes it
+	changed chan struct{} // tells Run that the quiet time or the first of idle is another one
 
-	mu   sync.Mutex // held while the quiet time is set
-	last time.Duration
+	mu    sync.Mutex
+	quiet time.Duration
+	idle  []leftConversation // in the order of their times
+}
+
+// leftConversation is a conversation that a person has left, and when to extract from it.
+type leftConversation struct {
+	session string
+	at      time.Time
 }
 
 // New returns an extractor. It does nothing before [Extractor.Run].
 func New(c Config) *Extractor {
-	x := &Extractor{config: c, leaving: make(chan string, leaveQueueSize), quiet: make(chan time.Duration, 1)}
+	x := &Extractor{config: c, changed: make(chan struct{}, 1)}
 	x.SetQuiet(c.Quiet)
 	return x
 }
@@ -94,22 +100,34 @@ func (x *Extractor) SetQuiet(quiet time.Duration) {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if quiet == x.last {
-		return
+	if x.quiet = quiet; quiet < 0 {
+		x.idle = nil
 	}
-	x.last = quiet
-	select {
-	case <-x.quiet: // the former one was not taken yet
-	default:
-	}
-	x.quiet <- quiet
+	x.wake()
 }
 
-// Leave schedules the extraction of a conversation that a person has left. It never blocks.
+// Leave schedules the extraction of a conversation that a person has left. It never blocks. It may be
+// called before [Extractor.Run].
 func (x *Extractor) Leave(session string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	waits := slices.ContainsFunc(x.idle, func(l leftConversation) bool { return l.session == session })
+	if x.quiet < 0 || waits || len(x.idle) == maximumLeft {
+		return
+	}
+	left := leftConversation{session, time.Now().Add(x.quiet / leaveShare)}
+	behind := slices.IndexFunc(x.idle, func(l leftConversation) bool { return l.at.After(left.at) })
+	if behind < 0 {
+		behind = len(x.idle)
+	}
+	x.idle = slices.Insert(x.idle, behind, left)
+	x.wake()
+}
+
+func (x *Extractor) wake() {
 	select {
-	case x.leaving <- session:
-	default:
+	case x.changed <- struct{}{}:
+	default: // Run has not looked since the last time
 	}
 }
 
@@ -119,28 +137,49 @@ func (x *Extractor) Run(ctx context.Context) {
 	seen := map[string]string{} // the state of each session at its last extraction
 	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
-	quiet := Off
-	var idle idleQueue
+	var former time.Duration
 	for {
+		quiet, due := x.next()
+		if quiet < 0 {
+			tick.Stop()
+		} else if quiet != former {
+			tick.Reset(min(checkInterval, max(quiet/4, 10*time.Millisecond)))
+		}
+		former = quiet
 		select {
 		case <-ctx.Done():
 			return
-		case quiet = <-x.quiet:
-			tick.Reset(min(checkInterval, max(quiet/4, 10*time.Millisecond)))
-			if quiet < 0 {
-				tick.Stop()
-				idle = idleQueue{}
+		case <-x.changed:
+		case <-due:
+			if session, ok := x.takeLeft(); ok {
+				x.extractLeft(ctx, session)
 			}
-		case session := <-x.leaving:
-			if quiet >= 0 {
-				idle.add(session, time.Now().Add(quiet/leaveShare))
-			}
-		case <-idle.due:
-			x.extractLeft(ctx, idle.next())
 		case <-tick.C:
 			x.extractQuiet(ctx, quiet, seen)
 		}
 	}
+}
+
+// next returns the quiet time, and a channel that tells when to extract from the first conversation
+// that was left.
+func (x *Extractor) next() (quiet time.Duration, due <-chan time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.idle) > 0 {
+		due = time.After(time.Until(x.idle[0].at))
+	}
+	return x.quiet, due
+}
+
+// takeLeft removes the first conversation that was left, if its time has come.
+func (x *Extractor) takeLeft() (session string, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.idle) == 0 || x.idle[0].at.After(time.Now()) {
+		return "", false
+	}
+	session, x.idle = x.idle[0].session, x.idle[1:]
+	return session, true
 }
 
 // extractQuiet extracts from the conversations that have been quiet long enough.
@@ -201,29 +240,4 @@ func (x *Extractor) extract(ctx context.Context, session string) {
 		return
 	}
 	x.config.OnProposals(session, len(waiting))
-}
-
-// idleQueue has the left sessions in their order, with the times of their extractions. The zero value
-// is empty.
-type idleQueue struct {
-	sessions []string
-	at       []time.Time
-	due      <-chan time.Time // the time of the first; nil if there is none
-}
-
-// add adds a session, unless it is in the queue.
-func (q *idleQueue) add(session string, at time.Time) {
-	if !slices.Contains(q.sessions, session) {
-		q.sessions, q.at = append(q.sessions, session), append(q.at, at)
-	}
-	q.due = time.After(time.Until(q.at[0]))
-}
-
-// next removes the first session and returns it.
-func (q *idleQueue) next() string {
-	session := q.sessions[0]
-	if q.sessions, q.at, q.due = q.sessions[1:], q.at[1:], nil; len(q.at) > 0 {
-		q.due = time.After(time.Until(q.at[0]))
-	}
-	return session
 }

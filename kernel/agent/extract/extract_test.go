@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -76,72 +77,97 @@ func session(name string, state protocol.TurnState, ago time.Duration) protocol.
 	return protocol.SessionInfo{Name: name, State: state, Updated: time.Now().Add(-ago).UTC().Format(time.RFC3339)}
 }
 
-func until(t *testing.T, what string, holds func() bool) {
+// pass lets a time pass, in the clock of the test, and waits for what happens then.
+func pass(of time.Duration) {
+	time.Sleep(of)
+	synctest.Wait()
+}
+
+// expect compares the conversations that were looked at.
+func (h *conversations) expect(t *testing.T, when, want string) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s did not come", what)
-		}
+	if looked, _ := h.state(); looked != want {
+		t.Errorf("%s: looked at %q, want %q", when, looked, want)
 	}
 }
 
 // A quiet conversation is extracted from once, but not while a turn runs in it, and not if it is old. Only
 // extractions with proposals are announced.
-func TestQuietConversations(t *testing.T) {
+func TestQuietConversations(t *testing.T) { synctest.Test(t, testQuietConversations) }
+
+func testQuietConversations(t *testing.T) {
 	h := &conversations{sessions: []protocol.SessionInfo{
 		session("busy", protocol.TurnRunning, time.Hour), session("quiet", protocol.TurnAnswered, time.Hour), session("empty", protocol.TurnAnswered, 2*time.Hour),
 		session("old", protocol.TurnAnswered, 72*time.Hour),
 	}}
-	h.run(t, 20*time.Millisecond)
-	time.Sleep(50 * time.Millisecond)
-	if looked, _ := h.state(); looked != "" {
-		t.Errorf("without anybody's leave %q was looked at", looked)
-	}
+	h.run(t, 20*time.Minute)
+	pass(time.Hour)
+	h.expect(t, "without anybody's leave", "")
 	h.mu.Lock()
 	h.may = true
 	h.mu.Unlock()
-	until(t, "both", func() bool { looked, _ := h.state(); return looked == "quiet empty" })
-	time.Sleep(50 * time.Millisecond)
-	if looked, told := h.state(); looked != "quiet empty" || told != "quiet:7" {
-		t.Errorf("looked at %q, told %q", looked, told)
+	pass(2 * time.Minute)
+	h.expect(t, "with a model", "quiet empty")
+	pass(time.Hour)
+	h.expect(t, "an hour later", "quiet empty")
+	if _, told := h.state(); told != "quiet:7" {
+		t.Errorf("told %q", told)
 	}
 	h.mu.Lock()
 	h.sessions[1].Turns++ // something was said
 	h.mu.Unlock()
-	until(t, "it again", func() bool { looked, _ := h.state(); return looked == "quiet empty quiet" })
+	pass(2 * time.Minute)
+	h.expect(t, "after another turn", "quiet empty quiet")
 }
 
+// A conversation that a person left is extracted from soon, once, and not while a turn runs in it. One
+// that was left before the extractor runs is not forgotten.
 func TestConversationThatIsLeft(t *testing.T) {
+	for range 16 { // whether the quiet time or what was left is seen first is a matter of chance
+		synctest.Test(t, testConversationThatIsLeft)
+	}
+}
+
+func testConversationThatIsLeft(t *testing.T) {
 	h := &conversations{may: true, sessions: []protocol.SessionInfo{session("busy", protocol.TurnRunning, 0), session("left", protocol.TurnAnswered, 0), session("other", protocol.TurnAnswered, 0)}}
-	x := h.run(t, 2*time.Second)
+	x := h.run(t, time.Hour)
 	x.Leave("busy")
 	x.Leave("left")
 	x.Leave("left")
-	until(t, "it", func() bool { looked, _ := h.state(); return looked == "left" })
+	pass(59 * time.Second)
+	h.expect(t, "before its time", "")
+	pass(time.Second)
+	h.expect(t, "at its time", "left")
+	x.Leave("other")
+	x.SetQuiet(30 * time.Minute)
+	x.Leave("left")
+	pass(30 * time.Second)
+	h.expect(t, "with a shorter quiet time", "left left")
+	pass(30 * time.Second)
+	h.expect(t, "at the time that was meant for it", "left left other")
 }
 
 // With another quiet time it extracts, with none it does not, and what was left meanwhile is forgotten.
-func TestOtherQuietTime(t *testing.T) {
+func TestOtherQuietTime(t *testing.T) { synctest.Test(t, testOtherQuietTime) }
+
+func testOtherQuietTime(t *testing.T) {
 	h := &conversations{may: true, sessions: []protocol.SessionInfo{session("left", protocol.TurnAnswered, time.Hour)}}
 	x := h.run(t, extract.Off)
 	x.Leave("left")
-	time.Sleep(50 * time.Millisecond)
-	if looked, _ := h.state(); looked != "" {
-		t.Errorf("while it is off %q was looked at", looked)
-	}
-	x.SetQuiet(20 * time.Millisecond)
-	until(t, "it", func() bool { looked, _ := h.state(); return looked == "left" })
-	x.SetQuiet(extract.Off)
-	time.Sleep(50 * time.Millisecond) // for one that was on its way
+	pass(2 * time.Hour)
+	h.expect(t, "while it is off", "")
+	x.SetQuiet(20 * time.Minute)
+	pass(5 * time.Minute)
+	h.expect(t, "when it is on", "left")
 	h.mu.Lock()
 	h.sessions[0].Turns++
 	h.mu.Unlock()
 	x.Leave("left")
-	time.Sleep(100 * time.Millisecond)
-	if looked, _ := h.state(); looked != "left" {
-		t.Errorf("when it is off again %q were looked at", looked)
-	}
+	x.SetQuiet(extract.Off)
+	pass(2 * time.Hour)
+	h.expect(t, "when it is off again", "left")
 	x.SetQuiet(0)
-	x.SetQuiet(20 * time.Millisecond)
-	until(t, "it again", func() bool { looked, _ := h.state(); return looked == "left left" })
+	x.SetQuiet(20 * time.Minute)
+	pass(5 * time.Minute)
+	h.expect(t, "when it is on again", "left left")
 }
