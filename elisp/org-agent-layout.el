@@ -62,7 +62,7 @@ other functions may match."
       string
     simpler))
 
-(defun org-agent-layout--hide (beg end)
+(defun org-agent-layout-hide (beg end)
   "Hide the text from BEG to END."
   (put-text-property beg end 'invisible 'org-agent-page))
 
@@ -98,32 +98,50 @@ Where it is cut it says how to see the rest."
   "\\(?:[ \t]*:\\(?:THOUGHTS\\|CALLS\\):[ \t]*\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:[ \t]*\n\\)+"
   "Matches what was thought and called, and the end of its last line.")
 
+(defun org-agent-layout--repeated (stars title-end end)
+  "Return where the text begins that the title from STARS to TITLE-END repeats.
+The heading ends at END.  The result is (FROM . TEXT): what was thought
+and called stands between the two.  Return nil when it is a title."
+  (when (eq (char-before title-end) ?…)
+    (let ((words (buffer-substring-no-properties stars (1- title-end))))
+      (save-excursion
+        (goto-char (min (1+ end) (point-max)))
+        (when (looking-at org-agent-layout--properties-regexp)
+          (goto-char (match-end 0)))
+        (let ((from (point)))
+          (when (let ((case-fold-search t))
+                  (looking-at org-agent-layout--drawers-regexp))
+            (goto-char (match-end 0)))
+          (and (looking-at-p (regexp-quote words))
+               (cons from (point))))))))
+
 (defun org-agent-layout-joined (beg stars title-end end)
   "Show the title from STARS to TITLE-END as the beginning of the text below.
 That is for a title that only repeats how the text begins.  The heading
 is from BEG to END.  Where thoughts or calls come first, they are the
 beginning, and the title is seen only while the answer is folded.
 Return nil when it is a title, or has something to say."
-  (when (and (eq (char-before title-end) ?…)
-             (or (= title-end end) (invisible-p title-end)))
-    (let ((words (buffer-substring-no-properties stars (1- title-end))))
-      (save-excursion
-        (goto-char (min (1+ end) (point-max)))
-        (when (looking-at org-agent-layout--properties-regexp)
-          (goto-char (match-end 0)))
-        (let* ((from (point))
-               (drawers (let ((case-fold-search t))
-                          (looking-at org-agent-layout--drawers-regexp)))
-               (text (if drawers (match-end 0) from)))
-          (goto-char text)
-          (cond ((not (looking-at-p (regexp-quote words))) nil)
-                ((not drawers)
-                 (org-agent-layout--hide (1- title-end) (+ text (length words)))
-                 (org-agent-layout--plain stars (1- title-end))
-                 t)
-                ((not (org-agent-layout--folded-p from))
-                 (org-agent-layout--hide beg from)
-                 t)))))))
+  (when (or (= title-end end) (invisible-p title-end))
+    (pcase (org-agent-layout--repeated stars title-end end)
+      ('nil nil)
+      (`(,from . ,text)
+       (cond ((= from text)
+              (org-agent-layout-hide (1- title-end)
+                                     (+ text (- title-end 1 stars)))
+              (org-agent-layout--plain stars (1- title-end))
+              t)
+             ((not (org-agent-layout--folded-p from))
+              (org-agent-layout-hide beg from)
+              t))))))
+
+(defun org-agent-layout-mark (beg stars title-end end mark)
+  "Show MARK alone instead of a title that only repeats how the text begins.
+The heading is from BEG to END, and its title from STARS to TITLE-END.
+Return nil when it is a title, or all that is seen of a folded answer."
+  (when-let* ((repeated (org-agent-layout--repeated stars title-end end))
+              ((not (org-agent-layout--folded-p (car repeated)))))
+    (put-text-property beg end 'display mark)
+    t))
 
 (defun org-agent-layout--folded-p (position)
   "Return non-nil when the text at POSITION is in a folded subtree."
@@ -203,15 +221,15 @@ Org does not take it for a block before that."
   "Hide the commas with which Org escapes lines of code between BEG and END."
   (goto-char beg)
   (while (re-search-forward "^[ \t]*\\(,\\),*\\(?:\\*\\|#\\+\\)" end t)
-    (org-agent-layout--hide (match-beginning 1) (match-end 1))))
+    (org-agent-layout-hide (match-beginning 1) (match-end 1))))
 
 (defun org-agent-layout--begin (beg rest body code)
   "Lay out the first line of a block, from BEG to its BODY.
 What stands from REST on, as the name of a language, is shown.  CODE is
 non-nil if the block has code."
   (if (= (1+ rest) body)
-      (org-agent-layout--hide beg body)
-    (org-agent-layout--hide beg rest)
+      (org-agent-layout-hide beg body)
+    (org-agent-layout-hide beg rest)
     (put-text-property beg body 'face (and code 'org-agent-layout-language))))
 
 (defun org-agent-layout--end (end code)
@@ -221,7 +239,7 @@ CODE is non-nil if the block has code."
   (forward-line 0)
   (when (org-agent-layout--face-p (point) 'org-block-end-line)
     ;; The end of this line is that of the last line of the body.
-    (org-agent-layout--hide (1- (point)) end)
+    (org-agent-layout-hide (1- (point)) end)
     ;; So it looks like that end, as that of a line of a difference does.
     (put-text-property (point) (min (point-max) (1+ end)) 'face
                        (if code (get-text-property (1- (point)) 'face)))))
@@ -361,7 +379,7 @@ equally wide, and so are their cells."
 (defun org-agent-layout--cookies (beg end)
   "Hide the row from BEG to END if it only says how columns are aligned."
   (when (save-excursion (goto-char beg) (search-forward "<" end t))
-    (org-agent-layout--hide (save-excursion (goto-char beg) (line-beginning-position))
+    (org-agent-layout-hide (save-excursion (goto-char beg) (line-beginning-position))
                             (min (point-max) (1+ end)))))
 
 (defun org-agent-layout--cells (beg end rule)

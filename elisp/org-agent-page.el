@@ -27,6 +27,7 @@
 (require 'font-lock)
 (require 'org)
 (require 'subr-x)
+(require 'org-agent-drawer)
 (require 'org-agent-fontify)
 (require 'org-agent-heading)
 (require 'org-agent-layout)
@@ -185,16 +186,12 @@ Return nil: there is nothing left to highlight."
       (goto-char from)
       (let ((case-fold-search t))
         (while (re-search-forward org-agent-fontify-drawer-regexp limit t)
-          (org-agent-page--drawer (match-beginning 0) (match-end 0)
-                                  (upcase (match-string 1)))))
+          (org-agent-drawer-lay-out (match-beginning 0) (match-end 0)
+                                    (upcase (match-string 1)))))
       (org-agent-page--gap-before limit)
       (unless (eq room (org-agent-page--room-p before))
         (org-agent-page--draw-again before))))
   nil)
-
-(defun org-agent-page--hide (beg end)
-  "Hide the text from BEG to END."
-  (put-text-property beg end 'invisible 'org-agent-page))
 
 (defun org-agent-page--instead (beg end string)
   "Show STRING instead of the text from BEG to END."
@@ -234,20 +231,41 @@ Return nil: there is nothing left to highlight."
        (cond ((member "unsent" tags)
               (org-agent-page--unsent beg))
              ((get-text-property beg 'org-agent-waiting)
-              (propertize "  waits for its turn"
-                          'face '(org-agent-page-quiet
-                                  org-agent-page-question)))))
+              (org-agent-page--mark "waits for its turn" 'org-agent-page-question))
+             (t (org-agent-page--kind beg))))
       (org-agent-page--question beg stars title-end end))
      ((member "agent" tags)
       (org-agent-page--answer beg stars title-end end tags))
      ((or (member "draft" tags) (org-agent-page--draft-p beg))
       (when tags-from
-        (org-agent-page--tags (min end (1+ tags-from)) end tags nil))
+        (org-agent-page--tags (min end (1+ tags-from)) end tags
+                              (org-agent-page--kind beg)))
       (org-agent-page--question beg stars title-end end))
      ;; A heading of level one that is no turn is the person's own.
      ((> stars (+ beg 2))
-      (org-agent-page--hide beg stars)
+      (org-agent-layout-hide beg stars)
       (add-face-text-property stars title-end 'org-agent-page-part)))))
+
+(defun org-agent-page--mark (words &rest faces)
+  "Return WORDS as they stand, quiet, behind the text of a heading.
+FACES are those of the line."
+  (propertize (concat "  " words) 'face (cons 'org-agent-page-quiet faces)))
+
+(defun org-agent-page--kind (heading)
+  "Return what is said of the question at HEADING when it is unlike others.
+That is nil, or that it was asked in place of another, or does not belong
+to the thread of the conversation."
+  (let ((properties (save-match-data (org-agent-heading-properties heading))))
+    (cond ((assoc "INSTEAD" properties)
+           (org-agent-page--mark "asked anew" 'org-agent-page-question))
+          ((or (equal (cdr (assoc "HISTORY" properties)) "branch")
+               (> (org-agent-heading-level heading) 1))
+           (org-agent-page--mark "branch" 'org-agent-page-question)))))
+
+(defun org-agent-page--preferred (heading)
+  "Return what is said of the answer at HEADING that is preferred, or nil."
+  (and (org-agent-heading-property heading "PREFERRED")
+       (org-agent-page--mark "preferred")))
 
 (defun org-agent-page--unsent (heading)
   "Return what is said of the question at HEADING, which the kernel lacks."
@@ -273,7 +291,7 @@ It is of level one, and so is not a part of an answer."
 
 (defun org-agent-page--tags (beg end tags note)
   "Hide what programs read of TAGS, which stand from BEG to END.
-NOTE, a string or nil, says the same to people."
+NOTE, a string, empty or nil, says the same to people."
   (let ((own (cl-set-difference tags org-agent-page--machine-tags :test #'equal)))
     ;; A blank that is typed behind the words is hidden with the tags.  What
     ;; is typed behind it is not.
@@ -284,8 +302,9 @@ NOTE, a string or nil, says the same to people."
                                                          tags)
                                                         ":")
                                 ":")))
-          (note (org-agent-page--instead beg end note))
-          (t (org-agent-page--hide beg end)))))
+          ((and note (not (string-empty-p note)))
+           (org-agent-page--instead beg end note))
+          (t (org-agent-layout-hide beg end)))))
 
 (defun org-agent-page--question (beg stars title-end end)
   "Show the heading from BEG to END as a question.
@@ -327,16 +346,19 @@ of `org-agent-page--asks'."
 Its text is from STARS to TITLE-END, its TAGS follow."
   (let* ((state (save-match-data (org-agent-heading-property beg "STATE")))
          (failed (equal state "failed"))
+         (mark (save-match-data (org-agent-page--preferred beg)))
          (ask (org-agent-page--ask beg stars)))
     (org-agent-page--tags
      title-end end tags
-     (and state (not failed)
-          ;; Where there was no text yet, the title says it.
-          (not (member (buffer-substring-no-properties stars title-end)
-                       '("Stopped" "Interrupted")))
-          (propertize (concat "  " (or (cdr (assoc state org-agent-page--states))
-                                       state))
-                      'face 'org-agent-page-unfinished)))
+     (concat
+      (and state (not failed)
+           ;; Where there was no text yet, the title says it.
+           (not (member (buffer-substring-no-properties stars title-end)
+                        '("Stopped" "Interrupted")))
+           (propertize (concat "  " (or (cdr (assoc state org-agent-page--states))
+                                        state))
+                       'face 'org-agent-page-unfinished))
+      mark))
     (pcase ask
       (`(,keyword (,glyph . ,simpler) ,face)
        (org-agent-page--instead beg (+ stars (length keyword) 1)
@@ -344,8 +366,10 @@ Its text is from STARS to TITLE-END, its TAGS follow."
       ((guard failed)
        (org-agent-page--instead
         beg stars (org-agent-page--glyph "✗ " "! " 'org-agent-page-trouble)))
-      (_ (org-agent-page--hide beg stars)))
-    (unless (org-agent-layout-joined beg stars title-end end)
+      (_ (org-agent-layout-hide beg stars)))
+    (unless (if mark
+                (org-agent-layout-mark beg stars title-end end (string-trim-left mark))
+              (org-agent-layout-joined beg stars title-end end))
       (add-face-text-property
        stars title-end
        (cond ((equal (car ask) "TODO") 'org-agent-page-answer-title)
@@ -485,53 +509,38 @@ That is what stands between a question's heading and the next heading."
                                   'org-agent-page-question t))
         (goto-char end)))))
 
-;;;; Drawers
-
-(defun org-agent-page--drawer (beg end name)
-  "Show the drawer NAME from BEG to END, or rather what of it one reads.
-The properties of a turn are for programs."
-  (if (equal name "PROPERTIES")
-      (when (> beg (point-min))
-        (org-agent-page--hide (1- beg) end))
-    (let ((line-end (save-excursion (goto-char beg) (line-end-position)))
-          (unfolded (org-agent-page--drawer-unfolded-p beg)))
-      (org-agent-page--instead
-       beg (1+ beg)
-       (concat (org-agent-page--glyph (if unfolded "▾ " "▸ ")
-                                      (if unfolded "- " "+ ")
-                                      'org-agent-page-quiet)
-               (propertize (org-agent-fontify-drawer-summary
-                            name (match-string-no-properties 2))
-                           'face 'org-agent-page-quiet)))
-      ;; One character has the line.  Were it the text, Emacs would lose the
-      ;; column behind a hidden heading.
-      (org-agent-page--hide (1+ beg) line-end)
-      (if unfolded
-          (progn
-            (goto-char end)
-            (org-agent-page--hide (1- (line-beginning-position)) end))
-        (org-agent-page--hide line-end end)))))
-
-(defun org-agent-page--drawer-unfolded-p (position)
-  "Return non-nil when the drawer at POSITION is to be seen whole.
-That is what a person chose with TAB, or else what is the rule."
-  (pcase (get-text-property position 'org-agent-page-unfolded)
-    ('yes t)
-    ('no nil)
-    (_ org-agent-page-show-thoughts)))
+;;;; What is highlighted together, and what Org folds
 
 (defun org-agent-page--extend-region ()
   "Extend the region to be highlighted to whole drawers, with their heading.
-A heading whose text begins the region belongs to it, too, and so does
-the row above that of a table.
+A heading whose text begins the region belongs to it, too, and so do the
+row above that of a table and the line below a drawer: how it begins may
+be shown in the heading.
 Return non-nil when that changed it."
   (when org-agent-page--shown
     (let ((beg font-lock-beg) (end font-lock-end))
       (setq font-lock-beg (org-agent-fontify-joined-edge
                            (org-agent-layout-start
                             (org-agent-fontify-drawer-edge beg #'car)))
-            font-lock-end (org-agent-fontify-drawer-edge end #'cdr))
+            font-lock-end (org-agent-page--below-drawers end))
       (not (and (= beg font-lock-beg) (= end font-lock-end))))))
+
+(defun org-agent-page--below-drawers (position)
+  "Return the end of the text to be highlighted up to POSITION.
+That is the end of a drawer that POSITION is within, and of the line
+below it, if there is one."
+  (save-excursion
+    (let (before)
+      (while (progn
+               (setq before position
+                     position (org-agent-fontify-drawer-edge position #'cdr))
+               (goto-char position)
+               (when (and (bolp) (zerop (forward-line -1))
+                          (looking-at-p "[ \t]*:END:[ \t]*$"))
+                 (forward-line 2)
+                 (setq position (point)))
+               (/= position before))))
+    position))
 
 ;;;###autoload
 (defun org-agent-page-unfolded (state)
@@ -557,36 +566,10 @@ title of an answer may be seen only while it is folded."
               (delete-overlay overlay))))
         (font-lock-flush beg end)))))
 
-(defun org-agent-page--drawer-here ()
-  "Return where the thoughts or calls begin on whose line point is seen, or nil.
-The heading before them may be hidden."
-  (save-excursion
-    (forward-line 0)
-    (when (eq (get-text-property (point) 'invisible) 'org-agent-page)
-      (goto-char (next-single-property-change (point) 'invisible nil (point-max))))
-    (let ((case-fold-search t))
-      (and (bolp)
-           (looking-at org-agent-fontify-drawer-regexp)
-           (not (equal (upcase (match-string 1)) "PROPERTIES"))
-           (point)))))
-
 (defun org-agent-page-toggle-drawer ()
-  "Unfold or fold the thoughts or calls on whose line point is.
-Return nil when there are none.  This is for `org-tab-first-hook'."
-  (when-let* ((beg (and org-agent-page--shown (org-agent-page--drawer-here))))
-    (save-excursion
-      (goto-char beg)
-      (let ((end (cdr (org-agent-fontify-drawer-around)))
-            (unfolded (org-agent-page--drawer-unfolded-p beg)))
-        (with-silent-modifications
-          (put-text-property beg end 'org-agent-page-unfolded
-                             (if unfolded 'no 'yes)))
-        (unless unfolded
-          (org-agent-heading-call-org 'org-fold-hide-drawer-toggle
-                                      'org-hide-drawer-toggle 'off t))
-        (font-lock-flush beg end)
-        (font-lock-ensure beg end)))
-    t))
+  "Do what TAB does on the line of thoughts, calls or a subagent.
+Return nil where there is none.  This is for `org-tab-first-hook'."
+  (and org-agent-page--shown (org-agent-drawer-toggle)))
 
 (provide 'org-agent-page)
 ;;; org-agent-page.el ends here

@@ -200,6 +200,54 @@ Lines of results are no calls, as files of before indented none."
         (should (equal seen page))
         (should (memq face faces))))))
 
+;; A turn that differs from others is not to be taken for one of them.
+(ert-deftest org-agent-page-marks-what-differs ()
+  "A question asked anew, a branch and a preferred answer each have a quiet mark."
+  (pcase-dolist (`(,heading ,property ,page)
+                 '(("* Words :user:" ":INSTEAD: q0\n" "> Words  asked anew\nbody\n")
+                   ("** Words :user:" ":HISTORY: branch\n" "> Words  branch\nbody\n")
+                   ("** Words :user:" "" "> Words  branch\nbody\n")
+                   ("** Words :draft:" ":HISTORY: branch\n" "> Words   branch\nbody\n")
+                   ("* Words :user:mine:" ":INSTEAD: q0\n" "> Words  asked anew  :mine:\nbody\n")
+                   ("** Words :user:unsent:" ":INSTEAD: q0\n"
+                    "> Words  not sent; C-c C-c sends it\nbody\n")
+                   ("* Words :user:" ":HISTORY: 3\n" "> Words\nbody\n")
+                   ("** Words :agent:" ":PREFERRED: t\n" "Words  preferred\nbody\n")
+                   ("** Words :agent:" ":STATE: truncated\n:PREFERRED: t\n"
+                    "Words  cut short  preferred\nbody\n")))
+    (org-agent-page-test--with
+        (concat heading "\n:PROPERTIES:\n:ID: x\n" property ":END:\nbody\n")
+      (should (equal (org-agent-page-test--seen) page))))
+  ;; It stands alone where the title only repeats how the text begins.
+  (pcase-dolist (`(,calls . ,page)
+                 '(("" . "preferred\nSome words.\n")
+                   (":CALLS:\n: read (:path \"a\")\n:   performed in 0.01 s\n:END:\n"
+                    . "preferred\n+ called read\nSome words.\n")))
+    (org-agent-page-test--with
+        (concat "** Some…  :agent:\n:PROPERTIES:\n:ID: x\n:END:\n" calls "Some words.\n")
+      (goto-char (point-min))
+      (search-forward ":END:")
+      (forward-line 0)
+      (insert ":PREFERRED: t\n")
+      (font-lock-ensure)
+      (should (equal (org-agent-page-test--seen) page))
+      (goto-char (point-min))
+      (org-agent-heading-call-org 'org-fold-hide-subtree 'outline-hide-subtree)
+      (run-hook-with-args 'org-cycle-hook 'folded)
+      (font-lock-ensure)
+      (should (equal (org-agent-page-test--seen) "Some…  preferred"))))
+  ;; The mark comes and goes with its property.
+  (org-agent-page-test--with "** Words  :agent:\n:PROPERTIES:\n:ID: x\n:END:\nbody\n"
+    (goto-char (point-min))
+    (search-forward ":END:")
+    (forward-line 0)
+    (insert ":PREFERRED: t\n")
+    (font-lock-ensure)
+    (should (equal (org-agent-page-test--seen) "Words  preferred\nbody\n"))
+    (delete-region (line-beginning-position 0) (point))
+    (font-lock-ensure)
+    (should (equal (org-agent-page-test--seen) "Words\nbody\n"))))
+
 (ert-deftest org-agent-page-draft-of-a-branch-is-written ()
   "What is typed into the empty draft of a branch is not hidden with its tag.
 Emacs would move point behind the drawer."
