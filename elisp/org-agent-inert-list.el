@@ -210,12 +210,12 @@ counts as verbatim.")
 (defvar org-agent-inert-list-whole nil
   "Non-nil when the text at hand is whole, so that the parser knows it.")
 
-(defun org-agent-inert-list-inline (context opaque hold)
+(defun org-agent-inert-list-inline (context opaque formula hold)
   "Hold what the line at point holds of what is live in text.
 CONTEXT is one of those of `org-agent-inert-list--expressions'.  When OPAQUE
-is non-nil nothing in the line is verbatim.  HOLD is called with the
-position, the rule and a description of each place, and puts the mark
-there."
+is non-nil nothing in the line is verbatim.  When FORMULA is non-nil the
+lines above may have opened one.  HOLD is called with the position, the
+rule and a description of each place, and puts the mark there."
   (when-let* ((characters (org-agent-inert-list--characters)))
     (let ((beg (point))
           (end (copy-marker (line-end-position) t))
@@ -228,7 +228,7 @@ there."
               (goto-char place)
               (when (and (or (null predicate)
                              (save-excursion (save-match-data
-                                               (funcall predicate context opaque))))
+                                               (funcall predicate context (or opaque formula)))))
                          (or (memq 'raw contexts) opaque
                              (progn
                                (when (eq signs 'unknown)
@@ -323,19 +323,26 @@ An environment counts by its name."
              (looking-at "{\\([^}\n]*\\)}")
              (member (downcase (match-string 1)) org-agent-inert-list-tex)))))
 
-(defun org-agent-inert-list--mathematics-p (_context opaque)
+(defconst org-agent-inert-list--command
+  "\\\\[a-z]+\\*?\\(?:\\[[^][\n{}]*\\]\\|{[^{}\n]*}\\)*"
+  "Matches a command of LaTeX with what it is given, as Org reads it.")
+
+(defun org-agent-inert-list--mathematics-p (_context opened)
   "Return non-nil when a formula may be open at point.
-OPAQUE is non-nil in a LaTeX environment."
-  (or opaque
+OPENED is non-nil in a LaTeX environment, and where the lines above may
+have opened one.  What a command of LaTeX is given counts as well."
+  (or opened
       (let ((place (point)))
         (forward-line 0)
-        (unless (looking-at-p "[ \t]*\\(?:#\\|:[ \t\n]\\||\\|\\*+ \\)")
-          (while (and (not (bobp))
-                      (save-excursion
-                        (forward-line -1)
-                        (not (looking-at-p "[ \t]*\\(?:$\\|#\\|:\\||\\|\\*+ \\)"))))
-            (forward-line -1)))
-        (re-search-forward "[$]\\|\\\\[[(]" place t))))
+        (or (save-excursion (re-search-forward "[$]\\|\\\\[[(]" place t))
+            (let (within)
+              (while (and (not within)
+                          (re-search-forward org-agent-inert-list--command place t))
+                (goto-char (match-beginning 0))
+                (looking-at org-agent-inert-list--command)
+                (setq within (< place (match-end 0)))
+                (goto-char (if within place (match-end 0))))
+              within)))))
 
 ;;;; Verbatim text
 

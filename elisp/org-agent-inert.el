@@ -59,6 +59,7 @@ begin here), `properties' (within it), or `body'.")
   (drawer nil :documentation "Within a drawer: t, or `properties'.")
   (latex nil :documentation "Within a LaTeX environment: its name.")
   (footnote nil :documentation "Non-nil within a footnote's definition.")
+  (formula nil :documentation "Non-nil when the paragraph may have opened a formula.")
   (blanks 0 :documentation "Blank lines directly before."))
 
 (defvar org-agent-inert--places nil
@@ -192,10 +193,27 @@ Point stays in front of what it is before."
      ((org-agent-inert--property state))
      (t (org-agent-inert--element state)))
     (setf (org-agent-inert-state-blanks state)
-          (if blank (1+ (org-agent-inert-state-blanks state)) 0))
+          (if blank (1+ (org-agent-inert-state-blanks state)) 0)
+          (org-agent-inert-state-formula state)
+          (org-agent-inert--formula-p state))
     (when (and (> (org-agent-inert-state-blanks state) 1)
                (not (org-agent-inert-state-block state)))
       (setf (org-agent-inert-state-footnote state) nil))))
+
+(defun org-agent-inert--formula-p (state)
+  "Return non-nil when a formula may be open behind the line at point.
+STATE is that of the next line.  What is held there already counts as
+text, and so does what would need an end below.  In a verse all lines are
+one text."
+  (if (or (org-agent-inert-state-verse state)
+          (if (org-agent-inert-state-block state)
+              (org-agent-inert--doubtful-p state)
+            (or (looking-at-p "[ \t]*#\\+begin_")
+                (not (looking-at-p
+                      "[ \t]*\\(?:$\\|#\\(?: \\|$\\|\\+[^][ \t\n:]+\\(?:\\[.*?\\]\\)?:\\)\\|:\\(?: \\|$\\)\\||\\|\\*+ \\)")))))
+      (or (org-agent-inert-state-formula state)
+          (save-excursion
+            (re-search-forward "[$]\\|\\\\[[(]" (line-end-position) t)))))
 
 (defun org-agent-inert--first-char ()
   "Return the first character of the line at point, behind blanks.
@@ -307,16 +325,16 @@ STATE is its own."
     (when (looking-at-p "[ \t]*#\\+end_verse")
       (setf (org-agent-inert-state-verse state) nil))
     (org-agent-inert--objects state 'text))
-   ((looking-at-p "[ \t]*#\\(?:[ \t]\\|$\\)")
-    (org-agent-inert--objects state 'raw))
+   ((looking-at-p "[ \t]*#\\(?: \\|$\\)")
+    (org-agent-inert--objects state (org-agent-inert--mark-context state)))
    (t (org-agent-inert--objects state 'text))))
 
 (defun org-agent-inert--colon (state place)
   "Make the line at point, whose first character is a colon, inert.
 STATE is its own.  PLACE is where it stood before the line."
   (cond
-   ((looking-at-p "[ \t]*:\\(?:[ \t]\\|$\\)")
-    (org-agent-inert--objects state 'raw))
+   ((looking-at-p "[ \t]*:\\(?: \\|$\\)")
+    (org-agent-inert--objects state (org-agent-inert--mark-context state)))
    ((looking-at-p "[ \t]*:[-_[:alnum:]]+:[ \t]*$")
     (setf (org-agent-inert-state-drawer state)
           (cond ((looking-at-p "[ \t]*:end:") nil)
@@ -326,6 +344,14 @@ STATE is its own.  PLACE is where it stood before the line."
                  'properties)
                 (t t))))
    (t (org-agent-inert--objects state 'text))))
+
+(defun org-agent-inert--mark-context (state)
+  "Return the context of a line that begins with the mark of a comment.
+The same goes for text of fixed width.  STATE is the line's: in a verse
+and in a LaTeX environment it is text."
+  (if (or (org-agent-inert-state-verse state) (org-agent-inert-state-latex state))
+      'text
+    'raw))
 
 (defun org-agent-inert--text (char state)
   "Make the line of text at point, whose first character is CHAR, inert.
@@ -451,6 +477,7 @@ OPAQUE is non-nil nothing in the line is verbatim."
                         (or opaque
                             (org-agent-inert-state-latex state)
                             (org-agent-inert-state-block state))
+                        (org-agent-inert-state-formula state)
                         #'org-agent-inert--hold))
 
 (defun org-agent-inert--rename-block (place from to)

@@ -44,7 +44,7 @@ func runEmacs(t *testing.T, function string, texts []string, results any) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
-	command := emacs(ctx, t, "--eval", "(setq load-prefer-newer t)", "-L", "../../elisp", "-l", "testdata/parse.el", "-l", "testdata/outline.el", "-l", "testdata/use.el", "-l", "../../testdata/languages/modes.el", "-l", "testdata/modes.el",
+	command := emacs(ctx, t, "--eval", "(setq load-prefer-newer t)", "-L", "../../elisp", "-l", "testdata/parse.el", "-l", "testdata/outline.el", "-l", "testdata/live.el", "-l", "testdata/use.el", "-l", "../../testdata/languages/modes.el", "-l", "testdata/modes.el",
 		"--eval", `(org-agent-parse-file "`+in+`" "`+out+`" #'`+function+`)`)
 	command.Env = append(os.Environ(), "HOME="+directory)
 	if output, err := command.CombinedOutput(); err != nil {

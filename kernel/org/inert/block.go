@@ -21,8 +21,10 @@ func (w *Writer) begin(l string, indent int) {
 	kind, rest := cutKind(l[from:])
 	at := len(l) - len(rest) + indentation(rest)
 	word, _ := cutWord(l[at:])
+	s := scan{opaque: true, opened: w.paragraph} // without its end the line is text
 	if word == "" && kind == "" {
-		w.scanned(l, scan{opaque: true})
+		w.scanned(l, s)
+		w.paragraph = w.scan.opened
 		return
 	}
 	name := kind // an exporter makes an environment of it
@@ -30,11 +32,12 @@ func (w *Writer) begin(l string, indent int) {
 		name = kind[:end]
 	}
 	if strings.HasPrefix(kind, "org-agent") || rules.heldTeX(name) || isVerbatim(name) && name != kind {
-		w.scanned(l, scan{opaque: true, marks: []mark{{indent + 1, Language, "a block named " + kind}}})
+		s.marks = []mark{{indent + 1, Language, "a block named " + kind}}
+		w.scanned(l, s)
+		w.paragraph = w.scan.opened
 		return
 	}
 	w.verse = w.verse || kind == "verse"
-	s := scan{opaque: true} // without its end the line is text
 	stays := kind
 	switch {
 	case kind == "src" && rules.listedLanguage(strings.ToLower(word)) && !rules.listedLanguage(word):
@@ -62,6 +65,9 @@ func (w *Writer) begin(l string, indent int) {
 		w.block, w.blockStays = kind, stays
 	}
 	w.scanned(l, s)
+	if w.paragraph = w.scan.opened; w.block != "" && !w.doubtful() {
+		w.endParagraph() // a verbatim block has its end
+	}
 }
 
 // cutKind cuts the kind of a block, in lower case, from what follows. What Emacs takes for a blank
@@ -107,7 +113,7 @@ func (w *Writer) blockLine(l string) {
 	}
 	s := scan{raw: true, code: w.blockStays == "src"}
 	if w.doubtful() {
-		s = scan{opaque: true, marks: formulas(l)}
+		s = scan{opaque: true, opened: w.paragraph, marks: formulas(l)}
 		if rest != "" && rest[0] != '|' {
 			s.marks = nil
 		}
@@ -116,4 +122,7 @@ func (w *Writer) blockLine(l string) {
 		s.marks = append(s.marks, sexps(l)...)
 	}
 	w.scanned(l, s)
+	if w.doubtful() {
+		w.paragraph = w.scan.opened
+	}
 }

@@ -299,7 +299,7 @@ func (s *scan) inText(l string, i int, final bool) finding {
 	case '\\':
 		return s.command(l, i, final)
 	case '^':
-		if i > 0 && l[i-1] == '^' && (s.opened.math || s.opened.parenthesis || s.opaque || s.verbatim > 0) {
+		if i > 0 && l[i-1] == '^' && (s.opened.math || s.opened.parenthesis || s.opaque || s.verbatim > 0 || i < s.operands) {
 			if i+1 == len(l) {
 				return wait(final)
 			}

@@ -28,7 +28,8 @@ func (w *Writer) whole(l string) {
 		w.countBlank(l)
 		return
 	case isBlank(l):
-		w.properties, w.paragraph = false, opened{}
+		w.properties = false
+		w.endParagraph()
 		w.out.WriteString(l)
 		if w.countBlank(l); w.blanks > 1 {
 			w.footnote = false
@@ -60,23 +61,24 @@ func (w *Writer) element(l string) {
 	indent := indentation(l)
 	switch rest := l[indent:]; {
 	case strings.HasPrefix(rest, "#+"):
-		w.paragraph = opened{}
 		w.hashPlus(l, indent)
-	case rest == "#" || strings.HasPrefix(rest, "# ") || rest == ":" || strings.HasPrefix(rest, ": ") || strings.HasPrefix(rest, ":\t"):
-		w.paragraph = opened{}
+	case !w.verse && w.latex == "" && (isMarked(rest, '#') || isMarked(rest, ':')):
+		w.endParagraph()
 		w.scanned(l, scan{raw: true}) // a comment, or text of fixed width
 	case rest[0] == ':':
 		w.colon(l, indent)
 	case rest[0] == '|':
-		w.paragraph = opened{}
-		w.scanned(l, scan{table: true, marks: formulas(l), opaque: w.latex != ""})
+		w.endParagraph()
+		s := w.textScan()
+		s.table, s.marks = true, formulas(l)
+		w.scanned(l, s)
+		w.paragraph = w.scan.opened
+		w.endParagraph()
 	default:
-		if startsFootnote(l) {
-			w.footnote, w.paragraph = true, opened{}
-		}
+		w.footnote = w.footnote || startsFootnote(l)
 		if rest[0] == '\\' && w.latex == "" {
 			if begin := environmentStart.FindStringSubmatch(l); begin != nil {
-				w.latex, w.paragraph = begin[1], opened{}
+				w.latex = begin[1]
 			}
 		}
 		s := w.textScan()
@@ -85,6 +87,19 @@ func (w *Writer) element(l string) {
 		w.paragraph = w.scan.opened
 	}
 	w.endEnvironment(l)
+}
+
+// isMarked reports whether a line begins with a sign that stands for the whole of it.
+func isMarked(rest string, sign byte) bool {
+	return rest[0] == sign && (len(rest) == 1 || rest[1] == ' ')
+}
+
+// endParagraph notes that nothing of what is open goes on behind the line. In a verse all lines are one
+// text, also those that are something else outside of it.
+func (w *Writer) endParagraph() {
+	if !w.verse {
+		w.paragraph = opened{}
+	}
 }
 
 // endEnvironment notes that a line ends the LaTeX environment.
@@ -136,8 +151,7 @@ func reservedTags(l string) int {
 
 // colon writes a line that begins with a colon: it may begin or end a drawer.
 func (w *Writer) colon(l string, indent int) {
-	if drawerStart.MatchString(l) {
-		w.paragraph = opened{}
+	if drawerStart.MatchString(l) { // without its end the line is text
 		switch name := strings.ToLower(strings.TrimRight(l[indent:], " \t")); name {
 		case ":end:":
 			w.drawer = false
@@ -162,7 +176,9 @@ func (w *Writer) property(l string) bool {
 		w.note(Property, "the property "+key)
 		l = l[:indent] + ":" + heldPrefix + l[indent+1:]
 	}
-	w.scanned(l, scan{opaque: true})
+	// In a drawer with other lines it is text.
+	w.scanned(l, scan{opaque: true, opened: w.paragraph})
+	w.paragraph = w.scan.opened
 	return true
 }
 
@@ -208,7 +224,7 @@ func sexps(l string) []mark {
 // startsFootnote reports whether a line begins a footnote's definition.
 func startsFootnote(l string) bool { return strings.HasPrefix(l, "[fn:") }
 
-// hashPlus writes a line that begins with "#+".
+// hashPlus writes a line that begins with "#+". One that is no keyword is text, and so is one that is held.
 func (w *Writer) hashPlus(l string, indent int) {
 	text := l[indent+2:]
 	switch {
@@ -218,7 +234,7 @@ func (w *Writer) hashPlus(l string, indent int) {
 	case hasFold(text, "end_verse"):
 		w.verse = false
 	}
-	s := scan{opaque: true}
+	s := scan{opaque: true, opened: w.paragraph}
 	key, value := keyword(text)
 	switch from := len(l) - len(value); {
 	case key == "":
@@ -239,7 +255,11 @@ func (w *Writer) hashPlus(l string, indent int) {
 	case rules.heldKeyword(key):
 		s.marks = []mark{{indent + 1, Keyword, "#+" + strings.ToUpper(key)}}
 	}
+	isText := key == "" || len(s.marks) > 0 && s.marks[0].at == indent+1
 	w.scanned(l, s)
+	if w.paragraph = w.scan.opened; !isText {
+		w.endParagraph()
+	}
 }
 
 // isName reports whether a keyword names what stands below it, or says of what it is the result.

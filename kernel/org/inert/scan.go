@@ -27,6 +27,7 @@ type scan struct {
 	behind   int  // the place behind which the next mark may stand
 	verbatim int  // 1 + the place of the sign that may begin verbatim text; 0 for none
 	url      bool // within a URL
+	operands int  // the end of the operands of the last command of LaTeX; nothing is verbatim before it
 }
 
 // opened is what may be open in a paragraph. Text that looks verbatim but holds the end of it may not
@@ -35,7 +36,11 @@ type opened struct {
 	signs                    signs // of emphasis
 	brackets, braces, angles int
 	math, parenthesis        bool // a $, and a \( or \[
+	dollar, display, formula bool // the same, and $$, if the text from there on may be one formula as yet
 }
+
+// inFormula reports whether the text may be within a formula, where nothing is verbatim.
+func (o opened) inFormula() bool { return o.dollar || o.display || o.formula }
 
 // signs is a set of signs of emphasis.
 type signs uint8
@@ -129,6 +134,9 @@ func (s *scan) insert(l string, at int, text string) bool {
 	s.writer.out.WriteString(l[s.sent:at])
 	s.writer.out.WriteString(text)
 	s.sent, s.behind = at, at+1
+	if text == Mark && at < len(l) && strings.IndexByte("*/+_=~", l[at]) >= 0 {
+		s.opened.signs |= signOf(l[at]) // the mark is a blank before it
+	}
 	return true
 }
 
@@ -154,7 +162,9 @@ func (s *scan) look(l string, i int, final bool) (label string, found finding) {
 		return "", found
 	}
 	if found.outcome == isHeld {
-		s.keepTrack(l, i, final)
+		if s.keepTrack(l, i, final).outcome == waits {
+			return "", finding{outcome: waits}
+		}
 		return "", found
 	}
 	switch l[i] {
@@ -215,10 +225,70 @@ func (s *scan) keepTrack(l string, i int, final bool) finding {
 		o.angles = max(o.angles-1, 0)
 	case '$':
 		o.math = true
+		return s.dollar(l, i, final)
 	case '\\':
-		if i+1 < len(l) && (l[i+1] == '(' || l[i+1] == '[') {
-			o.parenthesis = true
+		return s.backslash(l, i, final)
+	}
+	return finding{}
+}
+
+// dollar notes whether a formula may begin at the sign. It ends the one that began at the sign before it.
+func (s *scan) dollar(l string, i int, final bool) finding {
+	o := &s.opened
+	if i+1 == len(l) {
+		o.dollar = false
+		return wait(final)
+	}
+	o.display = o.display || l[i+1] == '$'
+	o.dollar = (i == 0 || l[i-1] != '$') && strings.IndexByte(" \t,.;", l[i+1]) < 0
+	return finding{}
+}
+
+// backslash notes what formula begins or ends there, and how far the operands of a command reach.
+func (s *scan) backslash(l string, i int, final bool) finding {
+	o := &s.opened
+	if i+1 == len(l) {
+		return wait(final)
+	}
+	switch l[i+1] {
+	case '(', '[':
+		o.parenthesis, o.formula = true, true
+	case ')', ']':
+		o.formula = false
+	}
+	end := i + 1
+	for end < len(l) && isLetter(l[end]) {
+		end++
+	}
+	if end == i+1 {
+		return finding{}
+	}
+	if end < len(l) && l[end] == '*' {
+		end++
+	}
+	for end < len(l) && (l[end] == '[' || l[end] == '{') {
+		closing, limit := byte(']'), min(len(l), end+spanLimit)
+		if l[end] == '{' {
+			closing = '}'
 		}
+		length := strings.IndexAny(l[end+1:limit], "[]{}")
+		if length < 0 {
+			if limit == len(l) && !final {
+				return finding{outcome: waits}
+			}
+			if limit < len(l) {
+				end = limit // it is too long to be read ahead
+			}
+			break
+		}
+		if l[end+1+length] != closing {
+			break
+		}
+		end += length + 2
+	}
+	s.operands = end
+	if end == len(l) {
+		return wait(final)
 	}
 	return finding{}
 }
@@ -233,7 +303,10 @@ func (s *scan) sign(l string, i int, final bool) finding {
 		if !known {
 			return finding{outcome: waits}
 		}
-		if closes {
+		if closes && s.opened.closedIn(l[s.verbatim:i]) {
+			s.notVerbatim(l) // what it opens counts
+			s.at--
+		} else if closes {
 			s.verbatim = 0
 		}
 		return finding{}
@@ -244,7 +317,7 @@ func (s *scan) sign(l string, i int, final bool) finding {
 	if i+1 == len(l) {
 		return wait(final)
 	}
-	if next, _ := utf8.DecodeRuneInString(l[i+1:]); s.opaque || isSpace(next) || inLink(l[:i]) {
+	if next, _ := utf8.DecodeRuneInString(l[i+1:]); s.opaque || s.opened.inFormula() || i < s.operands || isSpace(next) || inLink(l[:i]) {
 		s.opened.signs |= signOf(l[i])
 		return finding{}
 	}
