@@ -260,10 +260,7 @@ A call is a line above that of its verdict.  One that was not performed
 has its verdict behind its name."
   (let (names)
     (cl-loop for (line next) on lines
-             for verdict = (and next
-                                (string-match
-                                 "\\`[ \t]*: +\\(performed\\|refused\\|denied\\|failed\\) in [0-9.]+ s:?\\'" next)
-                                (match-string 1 next))
+             for verdict = (and next (org-agent-fontify-verdict next))
              for name = (and verdict (org-agent-fontify--call-name line))
              when name
              do (unless (equal verdict "performed")
@@ -277,6 +274,12 @@ has its verdict behind its name."
               (mapconcat (pcase-lambda (`(,name . ,count))
                            (if (= count 1) name (format "%s ×%d" name count)))
                          (nreverse names) ", ")))))
+
+(defun org-agent-fontify-verdict (line)
+  "Return what became of the call above LINE of a drawer, a word, or nil."
+  (and (string-match
+        "\\`[ \t]*: +\\(performed\\|refused\\|denied\\|failed\\) in [0-9.]+ s:?\\'" line)
+       (match-string 1 line)))
 
 (defun org-agent-fontify--call-name (line)
   "Return the name of the call or action in LINE of a drawer, or nil."

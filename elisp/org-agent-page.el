@@ -136,6 +136,7 @@ TAB on their line opens and closes it."
   (add-hook 'font-lock-extend-region-functions
             #'org-agent-page--extend-region nil t)
   (add-hook 'org-tab-first-hook #'org-agent-page-toggle-drawer nil t)
+  (add-hook 'org-open-at-point-functions #'org-agent-drawer-open-subagent nil t)
   ;; Behind Org's own functions, which hide drawers.
   (add-hook 'org-cycle-hook #'org-agent-page-unfolded t t)
   (org-agent-layout-setup)

@@ -393,6 +393,23 @@ that of the line at point, or of a running subagent of this conversation."
   (org-agent-chat-attach)
   (setq buffer-read-only t))
 
+;;;###autoload
+(defun org-agent-status-open-called (event label rank)
+  "Show the conversation of a subagent that the question EVENT started.
+It is that with the LABEL; when several have it, RANK of them came first."
+  (org-agent-chat-check-attached)
+  (org-agent-kernel-ask
+   "subagent/list" (list :session org-agent-chat-session)
+   (lambda (result)
+     ;; The list has the latest first.
+     (let ((children (cl-loop for one in (reverse (plist-get result :subagents))
+                              when (and (equal (plist-get one :event) event)
+                                        (equal (plist-get one :label) label))
+                              collect (plist-get one :child))))
+       (if children
+           (org-agent-subagent-open (or (nth rank children) (car (last children))))
+         (message "The kernel has no conversation of the subagent %s" label))))))
+
 (defun org-agent-status--subagent-choose ()
   "Return the conversation of the subagent of this line, or read it."
   (or (and (derived-mode-p 'org-agent-subagents-mode)

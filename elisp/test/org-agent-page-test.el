@@ -170,6 +170,58 @@ Lines of results are no calls, as files of before indented none."
       (font-lock-ensure)
       (should (string-search "- thought, 9 words\n: The person" (org-agent-page-test--seen))))))
 
+(ert-deftest org-agent-page-has-subagents ()
+  "Each subagent that a turn started has a line below that of the calls."
+  (org-agent-page-test--with
+      "* Q :user:\n:PROPERTIES:\n:ID: q\n:END:\n** Done :agent:\n:PROPERTIES:\n:ID: a\n:END:
+:CALLS:
+: read (:path \"a.org\")
+:   performed in 0.01 s:
+:   : start_subagent (:task \"no\")
+:
+: start_subagent (:task \"say \\\"x :label y\\\"\" :label \"the reader\")
+:   performed in 3.03 s:
+:   [the reader is done, 2317 tokens]
+:
+: start_subagent (:task \"look at\\nall the \\\"files\\\" and say what is in them\")
+:   failed in 1.00 s:
+:   the subagent ended without an answer
+:
+: start_subagent (:task \"third\" :label \"the reader\")
+:   performed in 1.00 s
+:
+: start_subagent (:task \"fourth\")
+:   denied in 1.00 s
+:END:
+Text.
+* "
+    (should (equal (org-agent-page-test--seen)
+                   "> Q
+Done
++ called read, start_subagent ×2, start_subagent (failed), start_subagent (denied)
+  > the reader
+  > look at all the \"files\" and say what is… (failed)
+  > the reader
+Text.
+
+> "))
+    ;; A key shows what it did, wherever on its line point is.
+    (let (opened)
+      (cl-letf (((symbol-function 'org-agent-status-open-called)
+                 (lambda (&rest arguments) (push arguments opened))))
+        (goto-char (point-min))
+        (search-forward "\"third")
+        (forward-line 0)
+        (should (org-agent-page-toggle-drawer))
+        (search-forward "performed in 1.00 s")
+        (should (org-agent-page-toggle-drawer))
+        (goto-char (point-min))
+        (search-forward "look at")
+        (should (run-hook-with-args-until-success 'org-open-at-point-functions)))
+      (should (equal opened
+                     '(("q" "look at all the \"files\" and say what is…" 0)
+                       ("q" "the reader" 1) ("q" "the reader" 1)))))))
+
 (ert-deftest org-agent-page-states ()
   "What became of a turn is said in words, and an error looks like one."
   (cl-flet ((seen (heading state)

@@ -140,7 +140,19 @@
                                 (list :id (plist-get asked :id) :decision :deny)))
     (org-agent-kernel-test--settle 1)
     (should (string-match-p "^\\*\\* Well" (org-agent-fake-text)))
-    (should (string-match-p "^: start_subagent .*the writer" (org-agent-fake-text)))))
+    (should (string-match-p "^: start_subagent .*the writer" (org-agent-fake-text)))
+    ;; What it did is a key away when it has ended.
+    (goto-char (point-min))
+    (re-search-forward "^: start_subagent")
+    (save-window-excursion
+      (should (org-agent-page-toggle-drawer))
+      (org-agent-fake-wait
+       (string-prefix-p "*org-agent-chat: main.the-writer-"
+                        (buffer-name (window-buffer))))
+      (with-current-buffer (window-buffer)
+        (org-agent-fake-wait (string-match-p "It may not" (buffer-string)))
+        (should buffer-read-only)
+        (kill-buffer)))))
 
 (provide 'org-agent-subagent-test)
 ;;; org-agent-subagent-test.el ends here
