@@ -68,9 +68,13 @@ func (r Recordings) repliesOf(ctx context.Context, turn string) ([]string, error
 			var data struct {
 				State          protocol.TurnState
 				Text, Unusable string
+				journal.Stub
 			}
 			if err := json.Unmarshal(e.Data, &data); err != nil {
 				return nil, fmt.Errorf("read row %d: %w", e.Seq, err)
+			}
+			if data.Missing != "" {
+				return nil, fmt.Errorf("the %s in row %d is not here: %s", e.Kind, e.Seq, data.Missing)
 			}
 			switch {
 			case e.Kind == journal.KindTurn && data.State == protocol.TurnQueued:

@@ -3,8 +3,8 @@
 // the kernel can make again.
 //
 // An archive is a tar file, compressed with gzip, so that any tar program can read it. Its entries
-// are "home/…" for the home, "journal.db" for the journal, if there is one, and at the end
-// "contents.json", the table of contents. An archive without the last is incomplete and is refused.
+// are "home/…" for the home, "journal.db" for the journal, if there is one, "journal-archive.db" for what is
+// old in it, if there is that, and at the end "contents.json", the table of contents. An archive without the last is incomplete and is refused.
 //
 // A call holds at most one file open and needs little memory, however large the archive is. It
 // blocks until it is finished, or until shortly after its context ends. [Export] may run while a
@@ -30,6 +30,7 @@ const format = 1
 const (
 	homePrefix   = "home/"
 	journalName  = "journal.db"
+	oldName      = "journal-archive.db"
 	contentsName = "contents.json"
 )
 

@@ -153,10 +153,25 @@ func (e *exporter) journal(paths config.Paths) error {
 		e.done.Journal = true
 		err = e.file(journalName, snapshot)
 	}
+	if err == nil {
+		err = e.old(paths, snapshot+"-old")
+	}
 	if gone := os.Remove(snapshot); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 		err = errors.Join(err, gone)
 	}
 	return err
+}
+
+// old adds a snapshot of the journal's archive, if there is one.
+func (e *exporter) old(paths config.Paths, snapshot string) error {
+	if err := os.Remove(snapshot); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // see journal
+	}
+	found, err := journal.SnapshotArchive(e.ctx, paths.Journal, snapshot)
+	if !found || err != nil {
+		return err
+	}
+	return errors.Join(e.file(oldName, snapshot), os.Remove(snapshot))
 }
 
 // contextReader fails once its context has ended.

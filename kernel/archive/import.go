@@ -91,8 +91,8 @@ func (i *importer) clean() {
 	if i.root != nil {
 		_ = i.root.Close() // all files below it are closed
 	}
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		_ = os.Remove(i.incoming + suffix) // it usually does not exist
+	for _, path := range []string{i.incoming, i.incoming + "-wal", i.incoming + "-shm", journal.ArchivePath(i.incoming), journal.ArchivePath(i.incoming) + "-journal"} {
+		_ = os.Remove(path) // it usually does not exist
 	}
 }
 
@@ -239,12 +239,16 @@ func (i *importer) checkSpace(at string, bytes int64) error {
 	}
 }
 
-// receive unpacks the journal into the state directory for its check.
+// receive unpacks the journal, or its archive, into the state directory for its check.
 func (i *importer) receive(e entry) error {
 	if err := i.checkSpace(i.paths.State, e.Size); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(i.incoming, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+	to := i.incoming
+	if e.Name == oldName {
+		to = journal.ArchivePath(i.incoming)
+	}
+	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return &writeError{fmt.Errorf("unpack the journal: %w", err)}
 	}
@@ -257,6 +261,9 @@ func (i *importer) receive(e entry) error {
 func (i *importer) checkJournal() error {
 	if err := checkDatabase(i.ctx, i.incoming); err != nil {
 		return unfit("its journal cannot be used: %v", err)
+	}
+	if err := journal.CheckArchive(i.ctx, i.incoming); err != nil {
+		return unfit("its archive of old requests cannot be used: %v", err)
 	}
 	current, err := journal.ReadExtent(i.ctx, i.paths.Journal)
 	if err != nil {
@@ -401,11 +408,33 @@ func (i *importer) putJournal() error {
 	if err := os.Rename(i.incoming, i.paths.Journal); err != nil {
 		return fmt.Errorf("import the journal: %w", err)
 	}
+	if err := i.putOld(); err != nil {
+		return fmt.Errorf("import the archive of old requests: %w", err)
+	}
 	// The conversations are in this journal now, and no kernel died that had it.
 	for _, path := range []string{filepath.Join(i.paths.Sessions, journal.IdentityFile), i.paths.Journal + journal.OpenMark} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("import the journal: %w", err)
 		}
+	}
+	return nil
+}
+
+// putOld moves the archive of the archive's journal to the place of the instance's, which stays beside the
+// journal that it belongs to.
+func (i *importer) putOld() error {
+	here := journal.ArchivePath(i.paths.Journal)
+	if _, err := os.Lstat(here); err == nil {
+		backup := i.done.JournalBackup
+		if backup == "" {
+			backup = i.paths.Journal + ".replaced-" + time.Now().Format("2006-01-02-150405")
+		}
+		if err := os.Rename(here, journal.ArchivePath(backup)); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(journal.ArchivePath(i.incoming), here); !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// entry is a file or directory of the home in an archive, or the journal.
+// entry is a file or directory of the home in an archive, or the journal or its archive.
 type entry struct {
 	*tar.Header
-	path    string // the path below the home, or "" for the journal
+	path    string // the path below the home, or "" for the journal and its archive
 	content io.Reader
 }
 
@@ -46,7 +46,7 @@ func each(ctx context.Context, from io.Reader, limit int64, handle func(entry) e
 		}
 		found.Files++
 		found.Bytes += header.Size
-		found.Journal = found.Journal || one.path == ""
+		found.Journal = found.Journal || one.Name == journalName
 		if found.Files > filesLimit {
 			return found, unfit("it has more than %d files", filesLimit)
 		}
@@ -69,7 +69,7 @@ func entryPath(header *tar.Header, seen map[string]byte) (path string, err error
 	default:
 		return "", unfit("it has an entry %q that is neither a file nor a directory", header.Name)
 	}
-	if header.Name != journalName || header.Typeflag != tar.TypeReg {
+	if (header.Name != journalName && header.Name != oldName) || header.Typeflag != tar.TypeReg {
 		if path, err = inside(header.Name); err != nil {
 			return "", err
 		}
@@ -77,10 +77,14 @@ func entryPath(header *tar.Header, seen map[string]byte) (path string, err error
 			return "", unfit("it has an entry for the home itself")
 		}
 	}
-	if _, twice := seen[path]; twice {
+	key := path
+	if path == "" {
+		key = "/" + header.Name // which no file of a home is called
+	}
+	if _, twice := seen[key]; twice {
 		return "", unfit("it has %q twice", header.Name)
 	}
-	seen[path] = header.Typeflag
+	seen[key] = header.Typeflag
 	if above, _, below := cutLast(path); below && seen[above] != tar.TypeDir {
 		return "", unfit("it has %q, but not its directory", header.Name)
 	}

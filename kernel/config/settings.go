@@ -61,6 +61,8 @@ type Settings struct {
 	// ProposeAfter is how long a conversation must be quiet before the agent proposes what to
 	// remember of it.
 	ProposeAfter Delay
+	// KeepRequests is how long the journal keeps what models were sent before it goes to the archive.
+	KeepRequests Delay
 	// SkillsDisabled are skills that are not used. If SkillsAllowed is not empty, only its skills
 	// are used.
 	SkillsDisabled []string
@@ -339,6 +341,7 @@ func (p *settingsParser) section(h *org.Heading) {
 		{"HISTORY_TURNS", func(value string) error { return setCount(&s.HistoryTurns, value) }},
 		{"SUBAGENTS", func(value string) error { return setSubagents(&s.Subagents, value) }},
 		{"PROPOSE_AFTER", func(value string) error { return s.ProposeAfter.set(value) }},
+		{"KEEP_REQUESTS", func(value string) error { return s.KeepRequests.setDays(value) }},
 		{"NOTES", func(value string) error {
 			if s.NotesSet = true; value == "none" {
 				return nil
@@ -476,6 +479,36 @@ func (d *Delay) set(value string) error {
 	}
 	if err := setDuration(&d.After, value); err != nil {
 		return fmt.Errorf("%w, or off", err)
+	}
+	return nil
+}
+
+// defaultRequestAge is how long the journal keeps what models were sent, unless the file says otherwise.
+const defaultRequestAge = 30 * 24 * time.Hour
+
+// RequestAge returns how long the journal keeps what models were sent; 0 means for ever.
+func (s Settings) RequestAge() time.Duration {
+	switch {
+	case s.KeepRequests.Off:
+		return 0
+	case s.KeepRequests.After == 0:
+		return defaultRequestAge
+	}
+	return s.KeepRequests.After
+}
+
+// setDays reads "30d", a time, or "off".
+func (d *Delay) setDays(value string) error {
+	if text, ok := strings.CutSuffix(value, "d"); ok {
+		days, err := strconv.Atoi(text)
+		if err != nil || days <= 0 || days > 36500 {
+			return fmt.Errorf("%q is not a number of days such as 30d, or off", value)
+		}
+		d.After = time.Duration(days) * 24 * time.Hour
+		return nil
+	}
+	if err := d.set(value); err != nil {
+		return fmt.Errorf("%q is not a time such as 30d or 12h, or off", value)
 	}
 	return nil
 }

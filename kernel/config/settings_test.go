@@ -172,6 +172,8 @@ func TestFaults(t *testing.T) {
 		{setting(":TURN_TIMEOUT: 0"), `is not a time`},
 		{setting(":HISTORY_TURNS: many"), `is not a number from 1 up`},
 		{setting(":LOG_LEVEL: loud"), `"loud" is not debug, info, warn or error`},
+		{setting(":KEEP_REQUESTS: 0d"), `"0d" is not a number of days such as 30d, or off`},
+		{setting(":KEEP_REQUESTS: long"), `"long" is not a time such as 30d or 12h, or off`},
 		{setting(":LOGLEVEL: info"), `did you mean LOG_LEVEL?`},
 		{setting(":LLM: gpt"), `c.org:3:1: error: there is no model "gpt": use builtin or none`},
 	} {
@@ -349,4 +351,14 @@ func exported(s config.Settings) config.Settings {
 func usable(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == ""
+}
+
+// TestKeepRequests: what models were sent stays for 30 days, as long as the file says, or for ever.
+func TestKeepRequests(t *testing.T) {
+	for value, want := range map[string]time.Duration{"": 720 * time.Hour, ":KEEP_REQUESTS: 90d\n": 2160 * time.Hour, ":KEEP_REQUESTS: 12h\n": 12 * time.Hour, ":KEEP_REQUESTS: off\n": 0} {
+		s := config.Parse("c.org", "* Settings\n:PROPERTIES:\n"+value+":END:\n")
+		if got := s.RequestAge(); got != want || len(s.Diagnostics) > 0 {
+			t.Errorf("%s is %v, %v", value, got, s.Diagnostics)
+		}
+	}
 }

@@ -18,6 +18,7 @@ func (d *daemon) openConfiguration(info func() protocol.ServerInfo, extraction *
 		service.PartOf(d.loaded, d.home.MCPServers, d.servers.Reload),
 		service.PartOf(d.loaded, config.Settings.SubagentsAtOnce, d.subagents.SetLimit),
 		service.PartOf(d.loaded, config.Settings.QuietTime, extraction.SetQuiet),
+		service.PartOf(d.loaded, config.Settings.RequestAge, d.journal.Archive.SetAge),
 		service.PartOf(d.loaded, embeddings, func(server *config.EmbeddingServer) { d.memory.upkeep.SetMeaning(d.openMeaning(server)) }),
 		func(_ context.Context, s config.Settings) error {
 			d.memory.upkeep.Reload()

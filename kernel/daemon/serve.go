@@ -89,6 +89,7 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 	d.log.Info("kernel ready", "socket", d.paths.Socket, "version", d.config.Version, "dur", time.Since(d.started))
 	d.config.Ready(d.paths.Socket)
 	goroutines.Go(func() { d.journal.Search.KeepIndexed(ctx, d.log) })
+	goroutines.Go(func() { d.journal.Archive.KeepArchived(ctx, d.loaded.RequestAge(), d.log) })
 	goroutines.Go(d.commands.Prepare)
 	goroutines.Go(func() { atomicfile.Sweep(time.Hour, d.paths.Written()...) })
 	goroutines.Go(func() { d.skills.Notes.Prove(ctx) })

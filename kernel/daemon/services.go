@@ -65,7 +65,7 @@ func (d *daemon) status() service.Status {
 			Version: d.config.Version, PID: os.Getpid(), Home: d.paths.Home, Socket: d.paths.Socket,
 			Started: d.started.UTC().Format(time.RFC3339), WithoutSafety: d.config.WithoutSafety,
 		},
-		Started: d.started, Paths: d.paths, Asks: d.journal.Asks, Index: d.journal.Search, Size: d.journal.Size, Sessions: d.sessions, Subagents: d.subagents, Skills: d.skills.Notes,
+		Started: d.started, Paths: d.paths, Asks: d.journal.Asks, Index: d.journal.Search, Size: d.journal.Size, Archive: d.journal.Archive.Size, Sessions: d.sessions, Subagents: d.subagents, Skills: d.skills.Notes,
 		Clients: d.clients.Statuses, Model: d.models.Model, Models: d.models.Statuses, MCP: d.servers.Statuses, Faults: d.faults.Current, Settings: d.settings.Now,
 		Runtime: d.runtime(),
 	}

@@ -36,7 +36,32 @@ func journalState(ctx context.Context, c Config) []Finding {
 	case len(faults) > 0:
 		return append(found, c.damaged(fail("", "the journal %s is damaged: %s", c.Paths.Journal, faults[0]), true))
 	}
-	return append(found, ok("%s is sound, %d kB", c.Paths.Journal, j.Size()>>10))
+	found = append(found, ok("%s is sound, %d kB", c.Paths.Journal, j.Size()>>10))
+	return append(found, c.archiveState(ctx, j)...)
+}
+
+// archiveState looks for damage in the archive of old requests, and says which are moved there.
+func (c Config) archiveState(ctx context.Context, j *journal.Journal) []Finding {
+	faults, err := j.Archive.Check(ctx)
+	state, unread := j.Archive.State(ctx)
+	if err = errors.Join(err, unread); err == nil && len(faults) > 0 {
+		err = errors.New(faults[0])
+	}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return []Finding{warn("with more patience: sqlite3 "+state.Path+" 'PRAGMA quick_check'", "the archive %s of %d MB was not checked completely", state.Path, state.Bytes>>20)}
+	case err != nil:
+		return []Finding{fail("what was said, done and decided is in the journal", "the archive of old requests %s is damaged: %v", state.Path, err).
+			by("save what can be read of it into a new one, and keep the damaged file beside it", func(ctx context.Context) error {
+				return c.alone(func() error {
+					_, err := journal.SalvageArchive(ctx, c.Paths.Journal)
+					return err
+				})
+			})}
+	case state.Bytes > 0:
+		return []Finding{ok("%s is sound, %d kB: what models were sent long ago (KEEP_REQUESTS in config.org)", state.Path, state.Bytes>>10)}
+	}
+	return nil
 }
 
 // noJournal says whether a journal was lost, or never was.

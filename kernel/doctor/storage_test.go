@@ -1,13 +1,18 @@
 package doctor_test
 
 import (
+	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"org-agent/kernel/doctor"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
 )
 
 // texts returns the findings of a check that are not good, as text.
@@ -60,5 +65,43 @@ func TestConversationFiles(t *testing.T) {
 	doctor.Mend(t.Context(), c, "home")
 	if found := texts(t, c, "home"); strings.Contains(found, "read-only") {
 		t.Errorf("after --fix it says %q", found)
+	}
+}
+
+// TestArchiveOfOldRequests: a damaged archive of old requests is found, and saved as far as it can be read.
+func TestArchiveOfOldRequests(t *testing.T) {
+	c := patient(t, nil)
+	j, err := journal.Open(t.Context(), c.Paths.Journal)
+	must(t, err)
+	for _, id := range []string{"q1", "q2"} {
+		_, _, err = j.Turns.Accept(t.Context(), protocol.Event{ID: id, Session: "main", Sensor: protocol.SensorChatMessage, Text: id}, "t"+id)
+		must(t, err)
+		_, err = j.Records.Append(t.Context(), journal.Entry{Kind: journal.KindModelReply, Turn: "t" + id, Data: json.RawMessage(`{"text":"` + strings.Repeat("words ", 99) + `"}`)})
+		must(t, err)
+		_, err = j.Turns.SetTurn(t.Context(), journal.TurnChange{ID: "t" + id, State: protocol.TurnAnswered})
+		must(t, err)
+	}
+	_, err = j.Archive.Move(t.Context(), time.Now().Add(time.Hour))
+	must(t, errors.Join(err, j.Close()))
+	archive := journal.ArchivePath(c.Paths.Journal)
+	if found := texts(t, c, "journal"); found != "" {
+		t.Errorf("it says %q", found)
+	}
+	file, err := os.OpenFile(archive, os.O_WRONLY, 0)
+	must(t, err)
+	_, err = file.WriteAt([]byte("garbage"), 4096*2) // the index of its rows
+	must(t, errors.Join(err, file.Close()))
+	if found := texts(t, c, "journal"); !strings.Contains(found, "the archive of old requests "+archive+" is damaged") {
+		t.Errorf("damaged it says %q", found)
+	}
+	doctor.Mend(t.Context(), c, "journal")
+	if found := texts(t, c, "journal"); found != "" {
+		t.Errorf("after --fix it says %q", found)
+	}
+	j, err = journal.OpenToRead(t.Context(), c.Paths.Journal)
+	must(t, err)
+	defer j.Close()
+	if state, err := j.Archive.State(t.Context()); err != nil || state.Rows != 1 {
+		t.Errorf("it has %+v, %v", state, err)
 	}
 }

@@ -230,3 +230,20 @@ func TestReadOfCopies(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingPart: what the archive does not have any more is named, and what is left of a request is shown.
+func TestMissingPart(t *testing.T) {
+	gone := `"Missing":"the file was removed"`
+	outline := explain.Trace{Entries: []journal.Entry{
+		{Kind: journal.KindModelReply, Data: json.RawMessage(`{"taken":3,"Archived":"abc",` + gone + `}`)},
+		{Kind: journal.KindModelRequest, Data: json.RawMessage(`{"Messages":[{"Role":"user","Content":"the last words"}],` + gone + `}`)},
+	}}.Outline(builtIn)
+	for _, want := range []string{"model-reply that is not here", "the last words", "Not whole"} {
+		if !strings.Contains(outline, want) {
+			t.Errorf("there is no %q in\n%s", want, outline)
+		}
+	}
+	if n := strings.Count(outline, "the file was removed"); n != 2 || strings.Contains(outline, "Model replied") {
+		t.Errorf("it is said %d times in\n%s", n, outline)
+	}
+}

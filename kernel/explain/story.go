@@ -115,6 +115,15 @@ func (s *story) event(format string, args ...any) {
 func (s *story) entry(e journal.Entry) {
 	s.rowTime = e.Time
 	render := renderers[e.Kind]
+	if missing, some := missingPart(e); missing != "" {
+		if some && render(s, e) == nil {
+			s.field("Not whole", "%s", missing)
+		} else {
+			s.event("%s that is not here", e.Kind)
+			s.field("Why", "%s", missing)
+		}
+		return
+	}
 	if render == nil {
 		s.event("%s", e.Kind)
 		s.code(2, "Row "+fmt.Sprint(e.Seq), string(e.Data))
@@ -124,6 +133,22 @@ func (s *story) entry(e journal.Entry) {
 		s.event("%s that cannot be read: %v", e.Kind, err)
 		s.code(2, "Row "+fmt.Sprint(e.Seq), string(e.Data))
 	}
+}
+
+// missingPart says why data is missing that was moved to the archive, "" if none is. some is set if a part is
+// there.
+func missingPart(e journal.Entry) (missing string, some bool) {
+	switch e.Kind {
+	case journal.KindModelRequest, journal.KindModelReply, journal.KindProposal:
+		var data struct {
+			journal.Stub
+			Messages []json.RawMessage
+		}
+		if json.Unmarshal(e.Data, &data) == nil {
+			return data.Missing, len(data.Messages) > 0
+		}
+	}
+	return "", false
 }
 
 // renderers has the function for each kind of row. A function that returns an error has written

@@ -255,7 +255,7 @@ func TestReadingIsDecidedOnce(t *testing.T) {
 }
 
 // backToFormerAsks makes the tables of asks those of the schemas 3 to 12, without their rows.
-const backToFormerAsks = `DROP TABLE identity; DROP TABLE incident; DROP TABLE reading_decided; DROP TABLE always_before; DROP INDEX journal_rules;
+const backToFormerAsks = `DROP TRIGGER journal_kept; CREATE TRIGGER journal_kept BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'a row of the journal is never removed'); END; DROP TABLE archiving; DROP TABLE identity; DROP TABLE incident; DROP TABLE reading_decided; DROP TABLE always_before; DROP INDEX journal_rules;
 	DROP TABLE ask;
 	CREATE TABLE approval (seq INTEGER PRIMARY KEY REFERENCES journal, id TEXT NOT NULL UNIQUE, session TEXT NOT NULL, turn TEXT NOT NULL, hash TEXT NOT NULL,
 		decision TEXT NOT NULL DEFAULT '', comment TEXT NOT NULL DEFAULT '', edited TEXT NOT NULL DEFAULT '', closed INTEGER NOT NULL DEFAULT 0, client TEXT NOT NULL DEFAULT '') STRICT;

@@ -23,10 +23,11 @@ type database struct {
 	marked   bool // by [Start], while a kernel has it open
 	deferred deferredQueue
 	flushes  flushTimes
+	archive  *archiveFile
 }
 
 func newDatabase(path string) *database {
-	return &database{path: path, writing: make(chan struct{}, 1), deferred: deferredQueue{longest: deferredTime}}
+	return &database{path: path, writing: make(chan struct{}, 1), deferred: deferredQueue{longest: deferredTime}, archive: &archiveFile{path: ArchivePath(path)}}
 }
 
 // open opens the connection that writes, then those that read. With kept it keeps a copy of a journal of an
@@ -76,7 +77,7 @@ func (d *database) close() error {
 	if d.writers != nil {
 		err = errors.Join(err, d.writers.Close())
 	}
-	if err != nil {
+	if err = errors.Join(err, d.archive.close()); err != nil {
 		return fmt.Errorf("close the journal %s: %w", d.path, err)
 	}
 	return nil

@@ -178,7 +178,8 @@ const (
 // transaction.
 type RecordStore struct{ *database }
 
-// Entries returns the rows that a query selects, oldest first, with whole requests to models. After
+// Entries returns the rows that a query selects, oldest first, with whole requests to models, and with what is
+// in the archive; in place of what that does not have, the data is a [Stub]. After
 // at least one row it stops early when the data exceeds 16 MiB. To read all rows, call it again
 // with After set to the last Seq until it returns none.
 func (s *RecordStore) Entries(ctx context.Context, query Query) ([]Entry, error) {
@@ -220,13 +221,20 @@ func (s *RecordStore) Entries(ctx context.Context, query Query) ([]Entry, error)
 	return entries, nil
 }
 
-// wholeRequests assembles requests to models, as many as fit into one result.
+// wholeRequests reads what is in the archive and assembles requests to models, as many as fit into one result.
 func (s *RecordStore) wholeRequests(ctx context.Context, entries []Entry) ([]Entry, error) {
-	r := requests{from: s.readers, rows: map[int64]requestRow{}}
+	r := requests{from: s.readers, archive: s.archive, rows: map[int64]requestRow{}}
 	size := 0
-	for i, entry := range entries {
+	for i := range entries {
+		entry, err := entries[i], error(nil)
+		switch entry.Kind {
+		case KindModelRequest, KindModelReply, KindProposal:
+			if entry.Data, err = s.archive.restored(ctx, entry.Seq, entry.Data); err != nil {
+				return nil, err
+			}
+			entries[i] = entry
+		}
 		if entry.Kind == KindModelRequest {
-			var err error
 			if entries[i], err = r.whole(ctx, entry); err != nil {
 				return nil, err
 			}

@@ -48,6 +48,7 @@ type Journal struct {
 	Subagents   *SubagentStore   // the tasks of subagents
 	Usage       *UsageStore      // tokens and costs
 	Search      *SearchIndex     // the index of words
+	Archive     *Archive         // what is old, in a file beside it
 
 	database *database
 }
@@ -87,6 +88,7 @@ func newJournal(path string) *Journal {
 		Subagents:   &SubagentStore{db},
 		Usage:       &UsageStore{db},
 		Search:      &SearchIndex{db},
+		Archive:     newArchive(db),
 		database:    db,
 	}
 }

@@ -21,7 +21,7 @@ var schemas embed.FS
 
 // schemaVersion is the version that this program reads and writes. SQLite stores the version of a
 // file in user_version.
-const schemaVersion = 17
+const schemaVersion = 18
 
 // applicationID marks the file as a journal ("oajl"), so that the database of another program is
 // refused and not written to.
@@ -35,6 +35,11 @@ func (d *database) migrate(ctx context.Context, kept bool) error {
 	if err != nil {
 		return err
 	}
+	if version == 0 { // later it would have to be written anew
+		if _, err := d.writer.conn.ExecContext(ctx, shrinking); err != nil {
+			return err
+		}
+	}
 	if err := d.writeAhead(ctx); err != nil || version == schemaVersion {
 		return err
 	}
@@ -43,7 +48,7 @@ func (d *database) migrate(ctx context.Context, kept bool) error {
 			return err
 		}
 	}
-	return d.transact(ctx, "bring the journal up to date", func(ctx context.Context, tx *writer) error {
+	err = d.transact(ctx, "bring the journal up to date", func(ctx context.Context, tx *writer) error {
 		version, err := d.checkVersion(ctx, tx)
 		if err != nil {
 			return err
@@ -65,7 +70,19 @@ func (d *database) migrate(ctx context.Context, kept bool) error {
 		_, err = tx.conn.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, schemaVersion))
 		return err
 	})
+	if err == nil && version > 0 && version < 18 {
+		// Without room for it the journal stays as it is: what is freed in it is used again, and not given back.
+		_, _ = d.writer.conn.ExecContext(ctx, shrinking+"; VACUUM")
+	}
+	return err
 }
+
+// shrinking is the mode in which free pages can be given back, by [Archive.Move]. A file that is not new has
+// to be written anew for it.
+const (
+	shrinking       = "PRAGMA auto_vacuum = 2"
+	shrinksOnDemand = 2
+)
 
 // writeAhead switches the file to WAL mode, which is stored in the file. In this mode readers never
 // wait for the writer, and a commit survives the process without a flush. SQLite does not wait for

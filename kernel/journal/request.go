@@ -10,7 +10,8 @@ import (
 // conversation contains the previous one and something more. Written whole, the requests would grow
 // the journal by the square of the turns. Repeats is in the data of a row of the kind
 // model-request, and "System" and "Messages" of the row have only the new part.
-// [RecordStore.Entries] returns such rows whole.
+// [RecordStore.Entries] returns such rows whole; with "Missing", which says why, if the archive does not have
+// an earlier row.
 type Repeats struct {
 	// Base is the row of the earlier request; 0 for none.
 	Base int64 `json:",omitempty"`
@@ -29,12 +30,14 @@ type requestRow struct {
 	Repeats
 	System   json.RawMessage
 	Messages []json.RawMessage
+	Missing  string
 }
 
 // requests assembles requests. It caches the rows that it read.
 type requests struct {
-	from reader
-	rows map[int64]requestRow
+	from    reader
+	archive *archiveFile
+	rows    map[int64]requestRow
 }
 
 // whole returns a row of the kind model-request with the whole request.
@@ -48,6 +51,9 @@ func (r *requests) whole(ctx context.Context, entry Entry) (Entry, error) {
 	needed, inherits, at := own.Same, own.SameSystem, entry.Seq
 	for base := own.Base; needed > 0 || inherits; {
 		row, err := r.read(ctx, base)
+		if err == nil && row.Missing != "" {
+			return own.without(entry, row.Missing)
+		}
 		if err == nil && (base >= at || row.Same < 0 || needed > row.Same+len(row.Messages)) {
 			err = fmt.Errorf("it is not what the request of row %d goes on from", at)
 		}
@@ -90,15 +96,35 @@ func (r requestRow) put(entry Entry, system json.RawMessage, messages []json.Raw
 	return entry, nil
 }
 
-// read reads the row of a request as it is stored.
+// without returns the row with its own part of the request, and says why the rest is missing.
+func (r requestRow) without(entry Entry, missing string) (Entry, error) {
+	whole, err := r.put(entry, r.System, r.Messages)
+	if err != nil {
+		return entry, err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(whole.Data, &fields); err != nil {
+		return entry, fmt.Errorf("read the row %d: %w", entry.Seq, err)
+	}
+	if fields["Missing"], err = encode(missing); err == nil {
+		whole.Data, err = encode(fields)
+	}
+	return whole, err
+}
+
+// read reads the row of a request, without the earlier ones that it goes on from.
 func (r *requests) read(ctx context.Context, seq int64) (row requestRow, err error) {
 	if known, ok := r.rows[seq]; ok {
 		return known, nil
 	}
 	var data []byte
 	err = r.from.QueryRowContext(ctx, "SELECT data FROM journal WHERE seq = ? AND kind = 'model-request'", seq).Scan(&data)
+	var whole json.RawMessage
 	if err == nil {
-		err = json.Unmarshal(data, &row)
+		whole, err = r.archive.restored(ctx, seq, data)
+	}
+	if err == nil {
+		err = json.Unmarshal(whole, &row)
 	}
 	if err == nil {
 		r.rows[seq] = row

@@ -124,7 +124,7 @@ func openAlone(ctx context.Context, d *database) (err error) {
 	if err := d.openWriter(ctx); err != nil {
 		return err
 	}
-	_, err = d.writer.conn.ExecContext(ctx, "PRAGMA foreign_keys = OFF")
+	_, err = d.writer.conn.ExecContext(ctx, shrinking+"; PRAGMA foreign_keys = OFF")
 	return err
 }
 

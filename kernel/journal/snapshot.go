@@ -60,7 +60,33 @@ func (j *Journal) Salvage(ctx context.Context, to string) error {
 		return errors.Join(d.failure(ctx, doing, err), os.Remove(to))
 	}
 	d.salvaged = true
+	if gone := fileSize(d.archive.path) < 0; gone || filepath.Clean(to) != d.path {
+		if _, err := d.archive.copyTo(ctx, ArchivePath(to)); err != nil {
+			return fmt.Errorf("write the archive of the journal again: %w", err)
+		}
+	}
 	return nil
+}
+
+// SnapshotArchive writes a copy of the archive of the journal at path to a file that must not exist. ok is false
+// if there is none.
+func SnapshotArchive(ctx context.Context, path, to string) (ok bool, err error) {
+	f := &archiveFile{path: ArchivePath(path)}
+	ok, err = f.copyTo(ctx, to)
+	if err = errors.Join(err, f.close()); err != nil {
+		return false, fmt.Errorf("write a picture of %s: %w", f.path, err)
+	}
+	return ok, nil
+}
+
+// CheckArchive returns the fault of the archive of the journal at path, nil if it is sound or is not there.
+func CheckArchive(ctx context.Context, path string) error {
+	f := &archiveFile{path: ArchivePath(path)}
+	faults, err := f.check(ctx)
+	if err = errors.Join(err, f.close()); err == nil && len(faults) > 0 {
+		err = fmt.Errorf("%s is damaged: %s", f.path, faults[0])
+	}
+	return err
 }
 
 // Extent measures the content of a journal, to compare two journals: equal journals have equal

@@ -27,6 +27,7 @@ type StatusResult struct {
 	Log           string               `json:"log,omitempty"`
 	Journal       string               `json:"journal,omitempty"`
 	JournalSize   int64                `json:"journal-size,omitempty"` // bytes
+	ArchiveSize   int64                `json:"archive-size,omitempty"` // bytes, of the file with old requests to models
 	Unindexed     int                  `json:"unindexed,omitempty"`    // percent of the journal that searches must still read
 	Models        []ModelStatus        `json:"models,omitempty"`
 	MCP           []MCPServer          `json:"mcp,omitempty"`     // of config.org, in its order

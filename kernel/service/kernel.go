@@ -126,6 +126,7 @@ type Status struct {
 	Asks      AskCounter
 	Index     IndexProgress
 	Size      func() int64 // of the journal, in bytes
+	Archive   func() int64 // of its archive, in bytes
 	Sessions  StatusSessions
 	Subagents Subagents
 	Skills    *skill.Registry
@@ -180,6 +181,9 @@ func (s Status) get(ctx context.Context, client *rpc.Client, _ protocol.Empty) (
 	status.Seconds = int(time.Since(s.Started).Seconds())
 	status.Memory = resident()
 	status.Log, status.Journal, status.JournalSize = s.Paths.Log, s.Paths.Journal, s.Size()
+	if s.Archive != nil {
+		status.ArchiveSize = s.Archive()
+	}
 	for _, note := range s.Skills.Statuses() {
 		if note.State == skill.Failed || note.State == skill.Duplicate {
 			status.Faulty++

@@ -56,9 +56,15 @@ func (a Attempt) System(ctx context.Context, purpose string) (string, bool, erro
 		if err != nil || len(rows) == 0 {
 			return "", false, fmt.Errorf("read the system prompt of an earlier attempt: %w", err)
 		}
-		var request struct{ System string }
+		var request struct {
+			System string
+			journal.Stub
+		}
 		if err := json.Unmarshal(rows[0].Data, &request); err != nil {
 			return "", false, fmt.Errorf("read the system prompt of an earlier attempt: %w", err)
+		}
+		if request.Missing != "" {
+			return "", false, nil // the archive was removed: it is made again
 		}
 		return request.System, true, nil
 	}

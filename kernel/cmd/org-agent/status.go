@@ -108,6 +108,9 @@ func printStatus(out io.Writer, s protocol.StatusResult) error {
 	b.line("faulty", s.Faulty)
 	b.activity(s)
 	journal := fmt.Sprintf("%s, %d kB", s.Journal, s.JournalSize>>10)
+	if s.ArchiveSize > 0 {
+		journal += fmt.Sprintf(", and %d kB of old requests beside it", s.ArchiveSize>>10)
+	}
 	if s.Unindexed > 0 {
 		journal += fmt.Sprintf(", %d %% is not in the search index yet", s.Unindexed)
 	}
