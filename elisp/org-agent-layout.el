@@ -23,6 +23,7 @@
 (require 'cl-lib)
 (require 'subr-x)
 
+(declare-function org-agent-letter-shorten "org-agent-letter")
 (declare-function org-agent-notify-header-line "org-agent-notify")
 
 (defvar org-level-faces)
@@ -197,7 +198,9 @@ As Org does, look for their ends behind LIMIT, too."
           (org-agent-layout--begin beg rest body code)
           (when code
             (org-agent-layout--escapes body end))
-          (org-agent-layout--end end code))))))
+          (org-agent-layout--end end code)
+          (when code
+            (org-agent-letter-shorten beg body end)))))))
 
 (defconst org-agent-layout--recent 4000
   "How many characters of a block that is being written are looked at.")

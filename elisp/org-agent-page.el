@@ -32,6 +32,7 @@
 (require 'org-agent-heading)
 (require 'org-agent-layout)
 
+(declare-function org-agent-letter-unfold "org-agent-letter")
 (declare-function org-agent-send-under-way "org-agent-send")
 
 (defvar font-lock-beg)
@@ -569,8 +570,10 @@ title of an answer may be seen only while it is folded."
 
 (defun org-agent-page-toggle-drawer ()
   "Do what TAB does on the line of thoughts, calls or a subagent.
-Return nil where there is none.  This is for `org-tab-first-hook'."
-  (and org-agent-page--shown (org-agent-drawer-toggle)))
+On that of a long change, which waits for approval, show all of it.
+Return nil elsewhere.  This is for `org-tab-first-hook'."
+  (and org-agent-page--shown
+       (or (org-agent-drawer-toggle) (org-agent-letter-unfold))))
 
 (provide 'org-agent-page)
 ;;; org-agent-page.el ends here

@@ -170,6 +170,46 @@ Lines of results are no calls, as files of before indented none."
       (font-lock-ensure)
       (should (string-search "- thought, 9 words\n: The person" (org-agent-page-test--seen))))))
 
+(ert-deftest org-agent-page-letter-is-short ()
+  "Of a long change that waits one sees the beginning, and the choices.
+A line between them says how many lines there are more; TAB shows them."
+  (cl-flet ((letter (keyword lines)
+              (concat "* Q :user:\n:PROPERTIES:\n:ID: q\n:END:\n** " keyword
+                      " May I write x?  :agent:\n:PROPERTIES:\n:ID: a\n:ASKS: approval\n:END:
+- it writes\n\n#+begin_src diff\n"
+                      (apply #'concat (cl-loop for n from 1 to lines
+                                               collect (format "+line %d\n" n)))
+                      "#+end_src\n\nMore:\n\n#+begin_src text\n"
+                      (apply #'concat (make-list 12 "rule\n"))
+                      "#+end_src\n\n=C-c C-c= yes\n* ")))
+    (org-agent-page-test--with (letter "TODO" 40)
+      (let ((page (org-agent-page-test--seen)))
+        (should (string-match-p
+                 (concat "? May I write x\\?\n- it writes\n\ndiff\n\\+line 1\n"
+                         "\\(?:\\+line .\n\\)\\{5\\}\\+ 34 more lines; TAB shows them\n"
+                         "\nMore:\n\ntext\n\\(?:rule\n\\)\\{12\\}\nC-c C-c yes\n")
+                 page))
+        (random "letter")
+        (dotimes (_ 100)
+          (let* ((a (+ (point-min) (random (buffer-size))))
+                 (b (+ (point-min) (random (buffer-size)))))
+            (font-lock-flush (min a b) (max a b))
+            (font-lock-ensure (min a b) (max a b))
+            (should (equal (org-agent-page-test--seen) page))))
+        (goto-char (point-min))
+        (search-forward "?")
+        (should-not (org-agent-page-toggle-drawer))
+        (search-forward "it writes")
+        (should (org-agent-page-toggle-drawer))
+        (should (string-match-p "\\+line 39\n\\+line 40\n\nMore" (org-agent-page-test--seen)))
+        (font-lock-flush)
+        (font-lock-ensure)
+        (should (string-match-p "\\+line 40\n\nMore" (org-agent-page-test--seen)))))
+    ;; One line more is shown rather than counted, and what is decided is a record.
+    (pcase-dolist (`(,keyword . ,lines) '(("TODO" . 7) ("DONE" . 40)))
+      (org-agent-page-test--with (letter keyword lines)
+        (should-not (string-match-p "more lines" (org-agent-page-test--seen)))))))
+
 (ert-deftest org-agent-page-has-subagents ()
   "Each subagent that a turn started has a line below that of the calls."
   (org-agent-page-test--with
