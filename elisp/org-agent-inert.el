@@ -59,6 +59,7 @@ begin here), `properties' (within it), or `body'.")
   (drawer nil :documentation "Within a drawer: t, or `properties'.")
   (latex nil :documentation "Within a LaTeX environment: its name.")
   (footnote nil :documentation "Non-nil within a footnote's definition.")
+  (belongs nil :documentation "Non-nil when the line above says something of what comes.")
   (formula nil :documentation "Non-nil when the paragraph may have opened a formula.")
   (blanks 0 :documentation "Blank lines directly before."))
 
@@ -195,7 +196,11 @@ Point stays in front of what it is before."
     (setf (org-agent-inert-state-blanks state)
           (if blank (1+ (org-agent-inert-state-blanks state)) 0)
           (org-agent-inert-state-formula state)
-          (org-agent-inert--formula-p state))
+          (org-agent-inert--formula-p state)
+          (org-agent-inert-state-belongs state)
+          (looking-at-p (concat "[ \t]*#\\+\\(?:caption\\|headers?\\|attr_[^][ \t\n:]*\\|"
+                                (regexp-opt org-agent-inert-list-names)
+                                "\\)\\(?:\\[.*?\\]\\)?:")))
     (when (and (> (org-agent-inert-state-blanks state) 1)
                (not (org-agent-inert-state-block state)))
       (setf (org-agent-inert-state-footnote state) nil))))
@@ -208,7 +213,9 @@ one text."
   (if (or (org-agent-inert-state-verse state)
           (if (org-agent-inert-state-block state)
               (org-agent-inert--doubtful-p state)
-            (or (looking-at-p "[ \t]*#\\+begin_")
+            (or (looking-at-p (if (org-agent-inert-state-belongs state)
+                                  "[ \t]*#\\(?:\\+begin_\\| \\|$\\)"
+                                "[ \t]*#\\+begin_"))
                 (not (looking-at-p
                       "[ \t]*\\(?:$\\|#\\(?: \\|$\\|\\+[^][ \t\n:]+\\(?:\\[.*?\\]\\)?:\\)\\|:\\(?: \\|$\\)\\||\\|\\*+ \\)")))))
       (or (org-agent-inert-state-formula state)
@@ -326,7 +333,9 @@ STATE is its own."
       (setf (org-agent-inert-state-verse state) nil))
     (org-agent-inert--objects state 'text))
    ((looking-at-p "[ \t]*#\\(?: \\|$\\)")
-    (org-agent-inert--objects state (org-agent-inert--mark-context state)))
+    (org-agent-inert--objects state (if (org-agent-inert-state-belongs state)
+                                        'text ; such a line begins a paragraph
+                                      (org-agent-inert--mark-context state))))
    (t (org-agent-inert--objects state 'text))))
 
 (defun org-agent-inert--colon (state place)

@@ -28,7 +28,7 @@ func (w *Writer) whole(l string) {
 		w.countBlank(l)
 		return
 	case isBlank(l):
-		w.properties = false
+		w.properties, w.belongs = false, false
 		w.endParagraph()
 		w.out.WriteString(l)
 		if w.countBlank(l); w.blanks > 1 {
@@ -58,11 +58,12 @@ func (w *Writer) countBlank(l string) {
 
 // element writes a line that is neither blank, nor a heading, nor in a block or in a drawer of properties.
 func (w *Writer) element(l string) {
-	indent := indentation(l)
+	indent, belongs := indentation(l), w.belongs
+	w.belongs = false
 	switch rest := l[indent:]; {
 	case strings.HasPrefix(rest, "#+"):
 		w.hashPlus(l, indent)
-	case !w.verse && w.latex == "" && (isMarked(rest, '#') || isMarked(rest, ':')):
+	case !w.verse && w.latex == "" && (isMarked(rest, '#') && !belongs || isMarked(rest, ':')):
 		w.endParagraph()
 		w.scanned(l, scan{raw: true}) // a comment, or text of fixed width
 	case rest[0] == ':':
@@ -259,6 +260,7 @@ func (w *Writer) hashPlus(l string, indent int) {
 	w.scanned(l, s)
 	if w.paragraph = w.scan.opened; !isText {
 		w.endParagraph()
+		w.belongs = isName(key) || key == "caption" || key == "header" || key == "headers" || strings.HasPrefix(key, "attr_")
 	}
 }
 

@@ -43,6 +43,7 @@ type surroundings struct {
 	footnote   bool   // within a footnote's definition
 	blanks     int    // blank lines directly before
 	paragraph  opened // what the paragraph has opened and may close
+	belongs    bool   // the line directly above says something of what comes, by which a comment is text
 }
 
 // A Place is a place that is held.
@@ -260,7 +261,7 @@ func (w *Writer) endLine(l string) {
 	switch {
 	case w.streams:
 		w.scan.run(l, true)
-		w.paragraph, w.blanks = w.scan.opened, 0
+		w.paragraph, w.blanks, w.belongs = w.scan.opened, 0, false
 		w.footnote = w.footnote || startsFootnote(l)
 		w.endEnvironment(l)
 	default:
