@@ -114,6 +114,7 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory
 	at := placesOf(script, c.After, c.Moved, directory)
 	c.Opaque = slices.DeleteFunc(slices.Clone(c.Opaque), func(o shell.Opacity) bool { return at.noOption(script, o) })
 	at.enter(&c)
+	at.reachRepositories(&c)
 	short, out := withoutOptions(c)
 	d := Decision{What: "runs " + commandText(c), Kind: Ask}
 	agreed := inherited(script, i, before)
@@ -151,6 +152,9 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory
 		return d, nil
 	}
 	elsewhere := at.elsewhere(c)
+	if elsewhere == "" {
+		elsewhere = at.foreignRepository(c, p.project)
+	}
 	agreed = slices.DeleteFunc(agreed, func(a agreement) bool {
 		return elsewhere != "" && !(a.rule.inside != "" && at.in(a.rule)) || slices.ContainsFunc(c.Opaque, func(o shell.Opacity) bool { return !a.has(o.At) })
 	})

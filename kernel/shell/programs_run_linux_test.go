@@ -1,0 +1,259 @@
+package shell
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// givenTo has what programs are given beside the option that is tried. The others get the file "in".
+var givenTo = map[string]string{
+	"tar": "-cf - in", "gtar": "-cf - in", "tree": ".", "du": ".", "gdu": ".", "ls": ".", "dir": ".", "vdir": ".", "diff": "in other", "diff3": "in other in", "cmp": "in other", "comm": "in other", "join": "in other", "sdiff": "in other",
+	"tr": "a b", "which": "sh", "basename": "in", "date": "", "cal": "", "ncal": "", "grep": "a in", "egrep": "a in", "fgrep": "a in", "rg": "a .", "seq": "2", "numfmt": "1", "shuf": "in", "sleep": "0", "file": "in", "jq": ". in", "yq": ". in", "look": "a in",
+	"zgrep": "a in.gz", "zegrep": "a in.gz", "zfgrep": "a in.gz", "xzgrep": "a in.gz", "bzgrep": "a in", "zless": "in.gz", "zmore": "in.gz", "zdiff": "in.gz in.gz", "zcmp": "in.gz in.gz", "zipinfo": "in.zip", "unzip": "-l in.zip", "zip": "- in",
+	"column": "in", "xmllint": "in.xml", "strings": "in", "nm": "/bin/true", "objdump": "/bin/true", "readelf": "/bin/true", "size": "/bin/true", "hostname": "", "uname": "", "free": "", "id": "", "groups": "", "iconv": "in", "git": "", "shellcheck": "in",
+	"csplit": "in 1", "split": "in", "apropos": "ls", "whatis": "ls", "man": "-w ls", "exiftool": "in", "pdfinfo": "in", "gofmt": "in.go", "curl": "http://127.0.0.1:9/", "wget": "http://127.0.0.1:9/", "ss": "", "netstat": "", "ip": "", "lsof": "in", "dpkg": "", "dpkg-query": "", "gpg": "",
+	"apt list": "", "apt search": "ls", "apt show": "ls", "apt policy": "ls", "apt depends": "ls", "apt-cache": "",
+	"git show": "HEAD", "git blame": "in", "git annotate": "in", "git grep": "a", "git cat-file": "HEAD", "git ls-tree": "HEAD", "git merge-base": "HEAD HEAD", "git rev-parse": "HEAD", "git rev-list": "HEAD", "git name-rev": "HEAD", "git range-diff": "HEAD HEAD HEAD", "git diff-tree": "HEAD", "git diff-index": "HEAD",
+	"git check-ignore": "in", "git check-attr": "a in", "git check-mailmap": "a@b", "git cherry": "HEAD", "git hash-object": "in", "git verify-commit": "HEAD", "git verify-tag": "HEAD", "git merge-tree": "HEAD HEAD", "git log": "HEAD", "git ls-remote": "origin", "git symbolic-ref": "HEAD", "git version": "",
+	"git check-ref-format": "x", "openssl version": "", "openssl list": "", "openssl ciphers": "", "openssl rand": "1", "openssl x509": "", "go version": "", "go list": "", "go doc": "x", "go help": "x", "go env": "GOOS",
+}
+
+// makesFiles are entries whose programs change the files that they are given, as their name says. Of those only
+// what they run and reach is looked at, and the bystander.
+var makesFiles = []string{"tree", "xxd", "split", "csplit", "zip", "unzip", "gzip", "tar", "sdiff", "diff3", "wget", "curl", "iconv", "git merge-tree", "gofmt", "cmake", "openssl rand"}
+
+// triedEntries reports whether the program of an entry may be run with its options: none changes the machine, and
+// none has files of a project decide what runs.
+func triedEntry(e *entry) bool {
+	switch name, sub, _ := strings.Cut(e.name, " "); {
+	case e.named > 0 || e.fixed:
+		return false
+	case name == "git":
+		return slices.Contains([]string{"log", "reflog", "diff", "diff-tree", "shortlog", "range-diff", "status", "blame", "grep", "rev-list", "rev-parse", "ls-files", "ls-tree", "merge-base", "name-rev", "describe", "for-each-ref", "show-ref", "symbolic-ref", "cat-file", "check-ignore", "check-ref-format", "cherry", "count-objects", "show-branch", "var", "hash-object", "patch-id", "fsck", "merge-tree"}, sub)
+	case name == "openssl" || name == "apt":
+		return sub != ""
+	case name == "npm" || name == "pip" || name == "cargo" || name == "go" || name == "hg" || name == "svn" || name == "ssh" || name == "pytest":
+		return false // they need a project
+	case name == "gpg" || name == "scp" || name == "sftp" || name == "rsync" || name == "tcpdump" || name == "rustc" || name == "gcc" || name == "latexmk" || name == "pdflatex" || name == "bibtex" || name == "patch" || name == "locate" || name == "man" || name == "ip":
+		return false // they keep files of their own, or write what they make beside their input
+	}
+	return e.reads || slices.Contains(makesFiles, e.name) || strings.HasPrefix(e.name, "git ") || len(e.long)+len(e.flags)+len(e.takes)+len(e.single) > 0 && !e.any && e.obeys == false
+}
+
+// triedOptions are the words to try: each letter and each name that the entry lists.
+func triedOptions(e *entry) (tried [][]string) {
+	for _, letter := range e.flags + e.joined {
+		tried = append(tried, []string{"-" + string(letter)})
+	}
+	for _, letter := range e.takes + e.joined {
+		tried = append(tried, []string{"-" + string(letter) + "1"}, []string{"-" + string(letter), "in"})
+	}
+	for hyphens, names := range map[string]map[string]operandOf{"--": e.long, "-": e.single} {
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			switch names[name] {
+			case noOperand:
+				tried = append(tried, []string{hyphens + name})
+			case mayJoin:
+				tried = append(tried, []string{hyphens + name}, []string{hyphens + name + "=1"})
+			case hasOperand:
+				tried = append(tried, []string{hyphens + name + "=1"}, []string{hyphens + name + "=in"}, []string{hyphens + name, "in"})
+			}
+		}
+	}
+	return tried
+}
+
+// ground is a directory in which programs are tried.
+type ground struct {
+	t         *testing.T
+	directory string
+	tripwires string // first in PATH: a program that is started leaves its name there
+	log       string
+}
+
+// tripped are the programs that others are known to start.
+var tripped = []string{"sh", "bash", "less", "more", "pager", "vi", "vim", "nano", "emacs", "editor", "sensible-pager", "ssh", "gpg", "gpg2", "curl", "wget", "man", "python3", "perl", "cat", "cc", "gcc", "ld", "gzip", "bzip2", "xz", "zstd", "lz4", "compress", "lzop", "rsh", "sendmail", "xdg-open", "diff", "cmp", "sort", "grep", "sed", "git-remote-ext", "ssh-askpass", "in", "./in", "1"}
+
+// runsItself are the programs that may be started: a part of the one that is tried.
+var runsItself = map[string][]string{
+	"gtar": {"sh"}, "tar": {"gzip", "bzip2", "xz", "zstd", "lzop", "lz4", "compress", "lzma", "sh"}, "diff3": {"diff"}, "sdiff": {"diff"}, "zgrep": {"grep", "gzip", "sed", "cat", "sh"}, "zdiff": {"cmp", "diff", "gzip"}, "egrep": {"grep"}, "fgrep": {"grep"},
+}
+
+func newGround(t *testing.T) *ground {
+	t.Helper()
+	root := t.TempDir()
+	g := &ground{t: t, directory: filepath.Join(root, "work"), tripwires: filepath.Join(root, "bin"), log: filepath.Join(root, "log")}
+	for _, directory := range []string{g.directory, g.tripwires} {
+		if err := os.Mkdir(directory, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range tripped {
+		if !strings.Contains(name, "/") {
+			g.write(filepath.Join(g.tripwires, name), "#!/bin/sh\necho "+name+" >> "+g.log+"\n", 0o755)
+		}
+	}
+	g.fill()
+	return g
+}
+
+func (g *ground) write(path, text string, mode fs.FileMode) {
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// fill makes the directory anew.
+func (g *ground) fill() {
+	if err := os.RemoveAll(g.directory); err != nil {
+		g.t.Fatal(err)
+	}
+	if err := os.MkdirAll(g.directory, 0o755); err != nil {
+		g.t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(g.directory, name) }
+	g.write(at("in"), "a b\nb 2\nc,d\n", 0o644)
+	g.write(at("other"), "a b\nb 3\n", 0o644)
+	g.write(at("bystander"), "x", 0o644)
+	g.write(at("in.xml"), "<a><b/></a>\n", 0o644)
+	g.write(at("in.go"), "package x\n", 0o644)
+	commands := "gzip -k in; zip -q in.zip in 2>/dev/null; git init -q . && git add in && git -c user.name=a -c user.email=a@b commit -qm x && git remote add origin https://127.0.0.1:9/x && git status >/dev/null; :"
+	command := exec.Command("/bin/sh", "-c", commands)
+	command.Dir = g.directory
+	if out, err := command.CombinedOutput(); err != nil {
+		g.t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// tree is what is in the directory: names, modes and contents.
+func (g *ground) tree() map[string]string {
+	found := map[string]string{}
+	err := filepath.WalkDir(g.directory, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if name, _ := filepath.Rel(g.directory, path); name != ".git/index" { // git status refreshes it
+			found[name] = fmt.Sprintf("%v %x", info.Mode(), sha256.Sum256(text))
+		}
+		return err
+	})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	return found
+}
+
+// start runs a program, in a network of its own where namespaces may be made. It reports whether it could be started.
+func (g *ground) start(path string, words []string, namespaces uintptr) bool {
+	ctx, cancel := context.WithTimeout(g.t.Context(), 3*time.Second)
+	defer cancel()
+	command := exec.CommandContext(ctx, path, words...)
+	command.Dir = g.directory
+	command.Env = []string{"PATH=" + g.tripwires + ":/usr/bin:/bin", "HOME=" + g.directory, "LC_ALL=C", "PAGER=less", "EDITOR=vi", "GIT_CONFIG_NOSYSTEM=1", "GIT_OPTIONAL_LOCKS=0"}
+	self := func(id int) []syscall.SysProcIDMap {
+		return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
+	}
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Cloneflags: namespaces}
+	if namespaces != 0 {
+		command.SysProcAttr.UidMappings, command.SysProcAttr.GidMappings = self(os.Getuid()), self(os.Getgid())
+	}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	command.WaitDelay = time.Second
+	command.Stdin = strings.NewReader("a b\n")
+	err := command.Run()
+	return err == nil || errors.As(err, new(*exec.ExitError)) || command.Process != nil
+}
+
+// run runs a program, and returns what it did that it must not do.
+func (g *ground) run(path string, e *entry, words []string, before map[string]string) string {
+	if !g.start(path, words, syscall.CLONE_NEWUSER|syscall.CLONE_NEWNET) && !g.start(path, words, 0) {
+		g.t.Errorf("%s cannot be started", path)
+	}
+	if started, err := os.ReadFile(g.log); err == nil {
+		g.remove(g.log)
+		for name := range strings.FieldsSeq(string(started)) {
+			if !slices.Contains(runsItself[e.name], name) {
+				return "started " + name
+			}
+		}
+	}
+	after := g.tree()
+	if maps.Equal(before, after) {
+		return ""
+	}
+	g.fill()
+	if (slices.Contains(makesFiles, e.name) || !e.reads && !strings.HasPrefix(e.name, "git ")) && before["bystander"] == after["bystander"] {
+		return ""
+	}
+	for name := range after {
+		if before[name] != after[name] {
+			return "wrote " + name
+		}
+	}
+	return "removed files"
+}
+
+func (g *ground) remove(path string) {
+	if err := os.Remove(path); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// TestProgramsDoNoMore runs the programs of the table that are installed with each option that is listed for them.
+// None may start another program or write a file that it was not given, and those that only read may write none. PROGRAMS=all has
+// it try them all, which takes minutes; a sample of them is tried otherwise.
+func TestProgramsDoNoMore(t *testing.T) {
+	table, _ := parsePrograms(programTable)
+	sample := []string{"sort", "uniq", "jq", "git status", "git ls-remote"}
+	all := os.Getenv("PROGRAMS") == "all"
+	g := newGround(t)
+	programs, runs := 0, 0
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		e := table[name]
+		program, sub, _ := strings.Cut(name, " ")
+		path, err := exec.LookPath(program)
+		if err != nil || strings.HasPrefix(name, "options/") || !triedEntry(e) || !all && !slices.Contains(sample, name) {
+			continue
+		}
+		programs++
+		before := g.tree()
+		operands, known := givenTo[name]
+		if !known {
+			operands = "in"
+		}
+		for i, option := range triedOptions(e) {
+			if !all && i%7 > 0 {
+				continue
+			}
+			words := append(strings.Fields(sub), append(option, strings.Fields(operands)...)...)
+			if strings.HasPrefix(operands, "-") && e.bundled {
+				words = append(strings.Fields(operands), option...)
+			}
+			runs++
+			if did := g.run(path, e, words, before); did != "" {
+				t.Errorf("%s %s: %s", program, strings.Join(words, " "), did)
+			}
+			if strings.HasPrefix(name, "git") || len(g.tree()) != len(before) {
+				before = g.tree()
+			}
+		}
+	}
+	t.Logf("%d entries, %d runs", programs, runs)
+}
