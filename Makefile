@@ -139,7 +139,7 @@ need-mcp: .cache/mcp/node_modules/.package-lock.json
 # The names of sockets are bounded, and tests have theirs below directories of their own: where
 # temporary files are in a deep place, tests have them in /tmp.
 SHORT_TMP := $(shell name=$${TMPDIR:-/tmp}; [ "$$(printf %s "$$name" | wc -c)" -le 16 ] && echo "$$name" || echo /tmp)
-quick test-go test-raced test-unraced race-all test-mcp test-elisp test-shared: export TMPDIR := $(SHORT_TMP)
+quick test-go test-raced test-unraced race-all test-mcp test-elisp test-shared kills: export TMPDIR := $(SHORT_TMP)
 
 .PHONY: test
 test: need-tests $(BIN) bin/llmtest-server ## get what the tests need and run them all, in three lanes beside each other
@@ -243,6 +243,10 @@ animation: need-emacs $(BIN) bin/llmtest-server $(AUTOLOADS) ## make the animati
 .PHONY: power-loss
 power-loss: ## lose the power at LOSSES (default 3000) moments of a journal's life, and check what is left
 	ORG_AGENT_POWER_LOSSES=$(or $(LOSSES),3000) $(GO) test -count=1 -timeout 0 -run TestPowerLoss ./kernel/journal/powerloss
+
+.PHONY: kills
+kills: ## for KILLTIME (default 1h) kill kernels that run commands, call tools, wait for people and archive, and check what was done
+	@set -o pipefail; $(GO) test -count=1 -timeout 0 -vet=off -v -run '^TestKilledAmidDeeds$$' ./kernel/daemon -kills $(or $(KILLTIME),1h) | grep -v -e '^=== ' -e '--- PASS'
 
 .PHONY: walks
 walks: need-emacs $(BIN) elisp/org-agent.elc ## do in real Emacsen what README.org and the manual say, and print how long it took; PICTURES=DIR keeps pictures

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,6 +24,9 @@ import (
 
 // mcpVariable makes the test binary an MCP server, which a kernel starts as it would any.
 const mcpVariable = "ORG_AGENT_TEST_MCP"
+
+// ledgerVariable gives it a tool that writes lines into this file.
+const ledgerVariable = "ORG_AGENT_TEST_LEDGER"
 
 // beMCPServer has a tool that says the token that it was given, one that changes what it says of the
 // first, and one that waits for the file of its last argument.
@@ -49,6 +53,21 @@ func beMCPServer() int {
 			time.Sleep(5 * time.Millisecond)
 		}
 	})
+	if ledger := os.Getenv(ledgerVariable); ledger != "" {
+		server.AddTool(&sdk.Tool{Name: "append", InputSchema: map[string]any{"type": "object", "properties": map[string]any{"line": map[string]any{"type": "string"}}}},
+			func(_ context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+				var args struct{ Line string }
+				file, err := os.OpenFile(ledger, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+				if err == nil {
+					err = json.Unmarshal(request.Params.Arguments, &args)
+				}
+				if err == nil {
+					_, err = fmt.Fprintln(file, args.Line)
+					err = errors.Join(err, file.Close())
+				}
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "written"}}}, err
+			})
+	}
 	if err := server.Run(context.Background(), &sdk.StdioTransport{}); err != nil {
 		return 1
 	}
