@@ -13,10 +13,6 @@
 ;; read when the message is sent (see org-agent-context-read.el); until
 ;; then a region moves with the edits around it.
 ;;
-;; After an at sign in the draft, `completion-at-point' completes the
-;; region of the buffer in another window, buffers, headings of Org buffers
-;; and, after a slash, files.  The choice becomes a link in the draft.
-;;
 ;; A file or an image that is dropped on a conversation, or an image that
 ;; is pasted into it, is added in the same way, wherever it was dropped.  A
 ;; web address becomes a link; nothing is fetched from it.
@@ -38,13 +34,10 @@
 (require 'subr-x)
 (require 'url-util)
 (require 'org-agent-kernel)
-(require 'org-agent-draft)
 (require 'org-agent-chat)
-(require 'org-agent-command)
 (require 'org-agent-context)
 (require 'org-agent-context-read)
 
-(declare-function org-agent-settings-preset-mentions "org-agent-settings")
 (declare-function dired-get-filename "dired")
 (declare-function dired-get-marked-files "dired")
 (declare-function yank-media-handler "yank-media")
@@ -106,7 +99,7 @@ asked about again."
     (list (org-agent-context-of-buffer (current-buffer))))
    ((and argument (derived-mode-p 'org-mode)
          (= (prefix-numeric-value argument) 4))
-    (list (org-agent-add--subtree)))
+    (list (org-agent-add-subtree)))
    ((org-agent-add--link))
    (org-agent-chat-session
     (user-error "This is the conversation itself; add from another buffer, from a region of this one or on a link"))
@@ -130,7 +123,7 @@ asked about again."
           (or (dired-get-marked-files nil nil nil nil)
               (user-error "There is no file here"))))
 
-(defun org-agent-add--subtree ()
+(defun org-agent-add-subtree ()
   "Return the reference to the subtree that point is in."
   (save-excursion
     (when (org-before-first-heading-p)
@@ -191,143 +184,6 @@ Point stays."
                                    :agreed (plist-get reference :agreed))
                              line)
           (insert line))))))
-
-;;;; Naming things with @
-
-(defconst org-agent-add-mention-heading-limit 2000
-  "The number of headings of a buffer that completion offers at most.")
-
-;;;###autoload
-(defun org-agent-add-mention-completion ()
-  "Complete the name after an at sign in the draft.
-This is for `completion-at-point-functions'."
-  (let ((end (point)))
-    (save-excursion
-      (when (and (re-search-backward "\\(?:^\\|[ \t(]\\)@\\([^\n@]\\{0,100\\}\\)"
-                                     (line-beginning-position) t)
-                 (org-agent-draft-p (match-beginning 1))
-                 (<= (match-beginning 1) end))
-        (let* ((beg (match-beginning 1))
-               (name (buffer-substring-no-properties beg end)))
-          (unless (string-match-p "[])]" name)
-            (if (string-match-p "\\`\\(?:\\.\\.?/\\|~\\|/\\)" name)
-                (list beg end (if (org-agent-context-silent-p name)
-                                  #'ignore
-                                #'completion-file-name-table)
-                      :exclusive 'no
-                      :exit-function #'org-agent-add--mention-file-chosen)
-              (let ((known (org-agent-add--mention-known)))
-                (list beg end
-                      (lambda (string predicate action)
-                        (if (eq action 'metadata)
-                            '(metadata (category . org-agent-mention)
-                                       (display-sort-function . identity)
-                                       (cycle-sort-function . identity))
-                          (complete-with-action action (mapcar #'car known)
-                                                string predicate)))
-                      :exclusive 'no
-                      :annotation-function
-                      (lambda (name)
-                        (concat "  " (cadr (assoc name known))))
-                      :exit-function
-                      (lambda (name status)
-                        (when (eq status 'finished)
-                          (when-let* ((chosen (nth 2 (assoc name known))))
-                            (org-agent-add--mention-insert name chosen)))))))))))))
-
-(defun org-agent-add--mention-known ()
-  "Return the candidates of a mention: a list of (NAME ANNOTATION FUNCTION).
-FUNCTION returns the reference."
-  (let ((looked (org-agent-command-looked-at)) known)
-    (when looked
-      (with-current-buffer looked
-        (when (and (mark t) (/= (mark t) (point)))
-          (let ((beg (min (point) (mark t))) (end (max (point) (mark t))))
-            (push (list "region"
-                        (format "%s, from line %d" (buffer-name)
-                                (line-number-at-pos beg t))
-                        (lambda ()
-                          (with-current-buffer looked
-                            (org-agent-add-region beg end))))
-                  known)))
-        (when (derived-mode-p 'org-mode)
-          (setq known (append (org-agent-add--mention-headings) known)))))
-    (append (org-agent-settings-preset-mentions) known (org-agent-add--mention-buffers))))
-
-(defun org-agent-add--mention-headings ()
-  "Return candidates for the headings of this buffer.
-They are as for `org-agent-add--mention-known'."
-  (let ((buffer (current-buffer)) (count 0) headings)
-    (save-excursion
-      (save-restriction
-        (widen)
-        (goto-char (point-min))
-        (while (and (< count org-agent-add-mention-heading-limit)
-                    (re-search-forward "^\\*+ " nil t))
-          (let ((title (org-get-heading t t t t))
-                (position (copy-marker (match-beginning 0))))
-            (cl-incf count)
-            (unless (string-empty-p title)
-              (push (list (concat "*" (substring-no-properties title))
-                          (buffer-name)
-                          (lambda ()
-                            (with-current-buffer buffer
-                              (save-excursion
-                                (goto-char position)
-                                (org-agent-add--subtree)))))
-                    headings))))))
-    (nreverse headings)))
-
-(defun org-agent-add--mention-buffers ()
-  "Return candidates for buffers, as for `org-agent-add--mention-known'.
-Files that are visited come first, those that one was in last before
-others, and buffers of Emacs's own making come last."
-  (cl-loop for buffer in (sort (buffer-list)
-                               (lambda (a b)
-                                 (< (org-agent-add--mention-rank a)
-                                    (org-agent-add--mention-rank b))))
-           unless (or (string-prefix-p " " (buffer-name buffer))
-                      (buffer-local-value 'org-agent-chat-session buffer)
-                      (org-agent-command-private-p buffer))
-           collect (let ((buffer buffer))
-                     (list (buffer-name buffer)
-                           (if (buffer-file-name buffer)
-                               (org-agent-context-abbreviate
-                                (buffer-file-name buffer))
-                             "buffer")
-                           (lambda () (org-agent-context-of-buffer buffer))))))
-
-(defun org-agent-add--mention-rank (buffer)
-  "Return how late BUFFER is offered: the higher, the later."
-  (cond ((buffer-file-name buffer) 0)
-        ((string-prefix-p "*" (buffer-name buffer)) 2)
-        (t 1)))
-
-(defun org-agent-add--mention-insert (name function)
-  "Replace NAME before point, and its at sign, by a link.
-FUNCTION returns the reference that the link is made of."
-  (let* ((end (point)) (beg (- end (length name) 1)))
-    (when (and (>= beg (point-min)) (eq (char-after beg) ?@))
-      (let* ((reference (funcall function))
-             (link (org-agent-context-link
-                    reference (or (plist-get reference :name)
-                                  (org-agent-context-name reference)))))
-        (put-text-property 0 1 'org-agent-context
-                           (list :line link :span (plist-get reference :span))
-                           link)
-        (delete-region beg end)
-        (insert link)
-        ;; What is typed next is no part of it.
-        (cond ((looking-at-p "[ \t]") (forward-char))
-              ((not (looking-at-p "[[:punct:]]")) (insert " ")))))))
-
-(defun org-agent-add--mention-file-chosen (name status)
-  "Replace the file name NAME by a link when STATUS says that it is chosen."
-  (when (and (eq status 'finished) (not (directory-name-p name)))
-    (org-agent-add--mention-insert
-     name (lambda ()
-            (list :type 'file :path (if (file-remote-p name) name
-                                      (expand-file-name name)))))))
 
 ;;;; Dropping files and images
 

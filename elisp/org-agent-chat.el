@@ -45,7 +45,6 @@
 (declare-function org-agent-add-drop-file "org-agent-add")
 (declare-function org-agent-add-drop-image "org-agent-add")
 (declare-function org-agent-add-drop-link "org-agent-add")
-(declare-function org-agent-add-mention-completion "org-agent-add")
 (declare-function org-agent-chat-ctrl-c-ctrl-c "org-agent-send")
 (declare-function org-agent-chat-ctrl-c-ctrl-k "org-agent-send")
 (declare-function org-agent-command-completion "org-agent-command")
@@ -57,6 +56,8 @@
 (declare-function org-agent-held-copied "org-agent-held")
 (declare-function org-agent-held-ctrl-c-ctrl-c "org-agent-held")
 (declare-function org-agent-input-history-refresh "org-agent-input-history")
+(declare-function org-agent-mention-completion "org-agent-mention")
+(declare-function org-agent-mention-go-on "org-agent-mention")
 (declare-function org-agent-menu "org-agent-menu")
 (declare-function org-agent-notify-header-line "org-agent-notify")
 (declare-function org-agent-send-mark "org-agent-send")
@@ -204,8 +205,10 @@ Their functions are autoloaded."
   (add-hook 'post-command-hook #'org-agent-draft-keep nil t)
   (add-hook 'org-tab-first-hook #'org-agent-chat--complete nil t)
   (add-hook 'completion-at-point-functions #'org-agent-command-completion nil t)
-  (add-hook 'completion-at-point-functions #'org-agent-add-mention-completion
+  (add-hook 'completion-at-point-functions #'org-agent-mention-completion
             nil t)
+  (add-function :after (local 'completion-in-region-function)
+                #'org-agent-mention-go-on)
   (setq-local imenu-create-index-function #'org-agent-goto-imenu-index
               imenu-auto-rescan t
               imenu-auto-rescan-maxout most-positive-fixnum
@@ -286,7 +289,7 @@ If that changes a buffer that was saved, save it again."
 Return nil if there is none.  This is for `org-tab-first-hook'."
   (when (and (looking-back "[@/][^\n]\\{0,100\\}" (line-beginning-position))
              (or (org-agent-command-completion)
-                 (org-agent-add-mention-completion)))
+                 (org-agent-mention-completion)))
     (completion-at-point)
     t))
 

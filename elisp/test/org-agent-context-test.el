@@ -321,6 +321,46 @@
         (should (equal (mapcar #'car (org-agent-context-test--texts (org-agent-context-test--say "")))
                        '("file" "region" "subtree")))))))
 
+(ert-deftest org-agent-context-completion-goes-on-in-directories ()
+  "After an at sign directories are offered, and TAB lists the files of one at once."
+  (org-agent-fake-with-chat
+    (let ((directory (file-name-as-directory (expand-file-name "some" org-agent-fake-directory)))
+          (inhibit-message t))
+      (make-directory (concat directory "deep") t)
+      (dolist (name '("one.txt" "other.txt" "deep/only.txt"))
+        (write-region name nil (concat directory name) nil 'silent))
+      (switch-to-buffer "*org-agent-chat*")
+      (delete-other-windows)
+      (setq org-agent-context-project directory)
+      (cl-flet ((tab (text)
+                  (goto-char (point-max))
+                  (insert text)
+                  (when-let* ((list (get-buffer "*Completions*")))
+                    (kill-buffer list))
+                  ;; While completions are listed TAB has another command.
+                  (let* ((this-command (if completion-in-region-mode
+                                           'completion-at-point
+                                         'org-cycle))
+                         (last-command 'self-insert-command))
+                    (call-interactively this-command))
+                  (and (get-buffer "*Completions*")
+                       (with-current-buffer "*Completions*"
+                         (cl-remove-if-not
+                          (lambda (name) (string-search name (buffer-string)))
+                          '("one.txt" "other.txt" "deep/" "~/" "some/"))))))
+        (should (equal (tab "@") '("~/" "some/")))
+        ;; A directory, typed or completed, is gone into with the same key.
+        (should (equal (tab (abbreviate-file-name directory)) '("one.txt" "other.txt" "deep/")))
+        (should (equal (tab "o") '("one.txt" "other.txt")))
+        (should-not (tab "th"))
+        (should (string-match-p "\\[\\[file:.*/some/other\\.txt\\]\\[other\\.txt\\]\\] \\'" (buffer-string)))
+        (delete-region (line-beginning-position) (point-max))
+        (insert "* ")
+        (tab (concat "@" directory "de"))
+        (should (string-suffix-p "some/deep/" (buffer-string)))
+        (should-not (tab ""))
+        (should (string-match-p "only\\.txt\\]\\] \\'" (buffer-string)))))))
+
 (ert-deftest org-agent-context-completion-offers-files-first ()
   "After an at sign come the files one is in, and Emacs's own buffers last."
   (org-agent-fake-with-chat
@@ -334,7 +374,7 @@
             (display-buffer buffer '(display-buffer-pop-up-window))
             (goto-char (point-max))
             (insert "see @")
-            (pcase-let* ((`(,beg ,end ,table . ,_) (org-agent-add-mention-completion))
+            (pcase-let* ((`(,beg ,end ,table . ,_) (org-agent-mention-completion))
                          (names (all-completions (buffer-substring beg end) table))
                          (sort (completion-metadata-get
                                 (completion-metadata "" table nil)

@@ -149,7 +149,7 @@
             (org-agent-context-test--add)
             (deactivate-mark)
             (org-agent-context-test--add)
-            (org-agent-add--mention-buffers)
+            (org-agent-mention--buffers)
             (with-current-buffer "*org-agent-chat*"
               (org-agent-context-show)
               (let ((event (org-agent-context-test--say "What?")))
