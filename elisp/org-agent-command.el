@@ -193,9 +193,20 @@ The result is (PLIST . LINES); LINES describe it to the person."
 
 ;;;; Sending a command
 
+(defconst org-agent-command--regexp
+  "\\`/\\([[:alnum:]-]+\\)\\(?:[ \t\n]\\|\\'\\)"
+  "Matches what may be a command at the beginning of a text, and no path.")
+
+;;;###autoload
+(defun org-agent-command-unknown-p (text)
+  "Return non-nil if TEXT begins like a command, but with no name of one.
+Whether it was meant for one the kernel decides."
+  (and (string-match org-agent-command--regexp text)
+       (not (org-agent-command--named (match-string 1 text)))))
+
 (defun org-agent-command--in (text)
   "Return the command that TEXT begins with, (PLIST . ARGUMENTS), or nil."
-  (when (string-match "\\`/\\([[:alnum:]-]+\\)\\(?:[ \t\n]\\|\\'\\)" text)
+  (when (string-match org-agent-command--regexp text)
     (let ((name (match-string 1 text))
           (rest (substring text (match-end 1))))
       (when-let* ((command (org-agent-command--named name)))

@@ -32,6 +32,7 @@
 
 (declare-function org-agent-command-alone "org-agent-command")
 (declare-function org-agent-command-message "org-agent-command")
+(declare-function org-agent-command-unknown-p "org-agent-command")
 (declare-function org-agent-context-read-gather "org-agent-context-read")
 (declare-function org-agent-held-ctrl-c-ctrl-c "org-agent-held")
 (declare-function org-agent-question-decline "org-agent-question")
@@ -132,7 +133,8 @@ digests, which cannot be made without its token."
 (defun org-agent-send ()
   "Send the draft at point, or else the one at the end.
 Settings by properties or a preset are checked before anything is sent;
-see `org-agent-settings-inherited'."
+see `org-agent-settings-inherited'.  So is a word that looks like a
+command that there is not."
   (interactive)
   (org-agent-chat-check)
   (org-agent-draft-paste-settle)
@@ -148,7 +150,9 @@ see `org-agent-settings-inherited'."
                       "Nothing to send: write a message at the end of the buffer"))))
     (org-agent-send-ask-consent)
     (if (and (eq org-agent-chat-attached t)
-             (org-agent-settings-set-p (org-agent-draft-start)))
+             (or (org-agent-settings-set-p (org-agent-draft-start))
+                 (org-agent-command-unknown-p
+                  (string-trim (org-agent-draft-raw)))))
         (org-agent-send--checked)
       (org-agent-send--draft))))
 

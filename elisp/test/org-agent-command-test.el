@@ -9,6 +9,7 @@
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-kernel-test)
+(require 'org-agent-kernel-test)
 (require 'org-agent-command)
 (require 'org-agent-kernel)
 (require 'org-agent-send)
@@ -155,6 +156,29 @@
         (let ((event (org-agent-command-test--event)))
           (should (equal (plist-get event :sensor) :chat-message))
           (should (equal (plist-get event :text) text)))))))
+
+(ert-deftest org-agent-command-mistyped-stays-draft ()
+  "A name that is nearly that of a command is not sent, and stays the draft.
+What only begins with a slash is a message."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "Yes." (cons 'times -1)))
+    (let (said)
+      (org-agent-fake-wait org-agent-command-list)
+      (cl-letf (((symbol-function 'message)
+                 (lambda (&rest arguments)
+                   (push (and (car arguments) (apply #'format-message arguments)) said))))
+        (org-agent-kernel-test--say "/captrue call Ann")
+        (org-agent-fake-wait
+         (cl-some (lambda (line) (and line (string-search "no command" line) line)) said)))
+      (should (cl-find "org-agent: Not sent; it is still your draft: there is no command /captrue; did you mean /capture? To send it as it is, put a word before the /"
+                       said :test #'equal))
+      (should (equal (org-agent-fake-text) "* /captrue call Ann"))
+      (should-not org-agent-chat-outbox)
+      (dolist (text '("/ is the root" "/etc/hosts has what?" "/nothingofthekind here"))
+        (delete-region (+ 2 (org-agent-draft-start)) (point-max))
+        (org-agent-kernel-test--say text)
+        (org-agent-fake-wait (string-search (concat "* " text " ") (buffer-string))))
+      (org-agent-kernel-test--settle 3))))
 
 (ert-deftest org-agent-command-sent-again ()
   "A refused command is sent again with the same input."

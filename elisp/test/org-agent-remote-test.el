@@ -18,6 +18,7 @@
 (require 'org-agent-kernel-test)
 (require 'org-agent-context-test)
 (require 'org-agent-add)
+(require 'org-agent-mention)
 (require 'org-agent-chat)
 (require 'org-agent-context)
 (require 'org-agent-context-read)
