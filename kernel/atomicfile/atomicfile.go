@@ -61,6 +61,23 @@ func Replace(path string, old, content []byte, mode fs.FileMode) error {
 	return syncDirectory(path)
 }
 
+// Flush waits until the content of a file that another program wrote, and its name, are on the disk. A link
+// is followed.
+func Flush(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(real, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("flush %s: %w", path, err)
+	}
+	return syncDirectory(real)
+}
+
 // syncDirectory waits until the name of a file is on the disk. A file system that cannot is no error: its
 // names need no flush, or have none.
 func syncDirectory(path string) error {

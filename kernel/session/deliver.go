@@ -52,6 +52,13 @@ func (s *Session) sendTo(a *attachment, act protocol.Act) {
 		if err != nil {
 			kept.Failure = err.Error()
 		}
+		if receipt.Saved {
+			if err := s.file.flush(); err != nil {
+				// The text counts as one that the file does not have, and the kernel adds it if that is so.
+				s.logger().Warn("conversation file not flushed", "err", err)
+				receipt.Saved, kept.Saved = false, false
+			}
+		}
 		if err := h.config.Journal.Acts.PutReceipt(ctx, act.ID, kept); err != nil {
 			s.logger().Error("receipt not recorded", "act", act.ID, "err", err)
 		}

@@ -213,16 +213,40 @@ func (f *conversationFile) actInsertion(ctx context.Context, text string, a jour
 	return org.InsertBeforeDraft(text, subtree)
 }
 
+// flush waits until what a client saved is on the disk. Emacs does not wait for that, and a text that the
+// journal calls saved must not be missing after a loss of power. A client may keep a file that is elsewhere.
+func (f *conversationFile) flush() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	path := f.path()
+	if path == "" {
+		return nil
+	}
+	err := atomicfile.Flush(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// torn reports whether a text looks like what a loss of power leaves of a file that was being saved: nothing,
+// zeros, or its first sectors. Such a file says nothing of what a person removed.
+func torn(text string) bool {
+	const sector = 512
+	return text == "" || strings.IndexByte(text, 0) >= 0 ||
+		len(text)%sector == 0 && !strings.HasSuffix(text, "\n") && !strings.HasSuffix(text, "\n* ")
+}
+
 // removedByPerson returns a function that reports whether an id that was saved in the file is not in it
-// any more, because a person removed it. It reports false if there is no file. It reads the file, which
-// may be large, at its first call, in the caller's goroutine.
+// any more, because a person removed it. It reports false if there is no file, or if the power was lost while
+// it was saved. It reads the file, which may be large, at its first call, in the caller's goroutine.
 func (f *conversationFile) removedByPerson() func(id string) bool {
 	var ids map[string]bool
 	missing, read := false, false
 	return func(id string) bool {
 		if !read {
 			source, err := os.ReadFile(f.path())
-			missing, read, ids = err != nil, true, idsIn(string(source))
+			missing, read, ids = err != nil || torn(string(source)), true, idsIn(string(source))
 		}
 		return !missing && !ids[id]
 	}
