@@ -218,7 +218,7 @@ conformance: need-tests ## compare the Lisp with SBCL, form by form, by whole pr
 .PHONY: attacks
 attacks: ## run what hostile notes would try, and print the time and memory each takes
 	$(GO) test ./kernel/lisp -run '^(TestAttacks|TestDeepestStack)$$' -count=1 -v | grep -v -e '^ *--- PASS' -e '^=== RUN'
-	$(GO) test ./kernel/lisp -run '^(TestAllocationsAreCharged|TestHostileArguments|TestLoopsStep|TestBuiltinsWithOddArguments)$$' -count=1 -thorough
+	$(GO) test ./kernel/lisp -run '^(TestAllocationsAreCharged|TestHostileArguments|TestLoopsStep|TestBuiltinsWithOddArguments|TestPeakMemory|TestPeakOfAProcess|TestPeakOfThree)$$' -count=1 -thorough
 
 .PHONY: race
 race: ## run 20 notes in 8 goroutines for RACETIME (default 1m) under the race detector

@@ -320,7 +320,7 @@ func (a application) charged(t *testing.T, e *lisp.Environment, n int) (err erro
 // TestAllocationsAreCharged calls every function with arguments of thousands of elements, and
 // compares what the call is charged with what Go allocates meanwhile.
 func TestAllocationsAreCharged(t *testing.T) {
-	most := 3
+	most := 2
 	if *thorough {
 		most = 6
 	}
@@ -373,7 +373,7 @@ func TestLoopsStep(t *testing.T) {
 		// load may stop it at any time.
 		fewest, brief, tries = elements / 256, 3 * time.Millisecond, 5
 	)
-	most := 2
+	most := 1
 	if *thorough {
 		most = 6
 	}

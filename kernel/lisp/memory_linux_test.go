@@ -21,6 +21,14 @@ var heaviest = []string{
 	`(defmacro many (n) (list* 'list (append (loop for i below n collect i) '((f))))) (defun f () (many 5000)) (f)`,
 }
 
+// heavy are the heaviest that are tried: some of them, unless -thorough is given.
+func heavy() []string {
+	if *thorough {
+		return heaviest
+	}
+	return []string{heaviest[0], heaviest[2], heaviest[4]}
+}
+
 // TestPeakOfAProcess evaluates what takes most in processes of their own, with the limits that programs
 // have by default, and asks the system for the most each ever had.
 func TestPeakOfAProcess(t *testing.T) {
@@ -31,7 +39,7 @@ func TestPeakOfAProcess(t *testing.T) {
 		printStatus(t)
 		return
 	}
-	for _, source := range heaviest {
+	for _, source := range heavy() {
 		most, _ := hogProcess(t, "^TestPeakOfAProcess$", source)
 		t.Logf("%4d MB: %s", most, source)
 		if limit := 256; most > limit+limit/2 {
@@ -58,7 +66,7 @@ func TestPeakOfThree(t *testing.T) {
 		printStatus(t)
 		return
 	}
-	for _, source := range heaviest {
+	for _, source := range heavy() {
 		most, after := hogProcess(t, "^TestPeakOfThree$", source)
 		t.Logf("%4d MB, %d MB afterwards: %s", most, after, source)
 		if most > 2*shared {

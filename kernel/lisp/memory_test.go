@@ -134,6 +134,8 @@ func TestPeakMemory(t *testing.T) {
 	if testing.Short() {
 		limits.Bytes /= 4
 		limits.Depth /= 4
+	} else if !*thorough {
+		limits.Bytes /= 2
 	}
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
