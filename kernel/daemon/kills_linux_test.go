@@ -293,6 +293,9 @@ func (b *besieged) clean() {
 		b.Fatal(err)
 	}
 	defer j.Close()
+	if told, err := j.Incidents(b.Context(), time.Time{}); err != nil || len(told) > 0 {
+		b.Errorf("seed %d: a person is told %v, %v", b.seed, told, err)
+	}
 	faults, err := j.Check(b.Context())
 	if err != nil || len(faults) > 0 {
 		b.Errorf("seed %d: the journal has %v, %v", b.seed, faults, err)

@@ -61,6 +61,7 @@ type start struct {
 	path, sessions, identity string
 	expected                 string // the identity that the conversations have, "" for none
 	marked                   bool   // a kernel had it open and did not close it
+	running                  bool   // that kernel had it open since the system was started, so that the power was not lost
 	unclean                  bool   // it is to be checked
 	incidents                []Incident
 	unwritten                []Incident // those of them that the journal does not have
@@ -92,10 +93,12 @@ const (
 func (s *start) look(ctx context.Context) error {
 	s.expected = Expected(s.sessions)
 	size, logged := fileSize(s.path), fileSize(s.path+"-wal")
-	s.marked = fileSize(s.path+OpenMark) >= 0
+	boot, err := os.ReadFile(s.path + OpenMark)
+	s.marked = err == nil
+	s.running = len(boot) > 0 && string(boot) == bootID()
 	s.unclean = s.marked || logged > 0
 	if size > 0 {
-		if err := s.lookAtLog(); err != nil {
+		if err := s.lookAtLog(ctx); err != nil {
 			return err
 		}
 		if s.marked && logged < 0 {
@@ -132,15 +135,27 @@ func (s *start) look(ctx context.Context) error {
 	return nil
 }
 
-// lookAtLog keeps a log that SQLite would take for an empty one, because its beginning is overwritten.
-func (s *start) lookAtLog() error {
+// lookAtLog keeps a log that SQLite would take for an empty one, because its beginning is overwritten, and saves what
+// is behind a page of it that was changed, where SQLite would end it. After a loss of power such a page
+// is one that was not flushed, so that all behind it was not either.
+func (s *start) lookAtLog(ctx context.Context) error {
 	source, err := pages.Open(s.path)
 	if err != nil {
 		return newDatabase(s.path).unusable(err)
 	}
-	faulty := source.LogFaulty()
-	if err := source.Close(); err != nil || !faulty {
+	faulty, changed := source.LogFaulty(), source.Changed()
+	if err := source.Close(); err != nil {
 		return newDatabase(s.path).unusable(err)
+	}
+	if changed > 0 && s.running {
+		saved, err := SalvageFile(ctx, s.path, fmt.Sprintf("was damaged: in its log %s-wal, %d pages are not as they were written, and more was behind them", s.path, changed))
+		if err == nil {
+			s.incidents = append(s.incidents, saved.Incident)
+		}
+		return err
+	}
+	if !faulty {
+		return nil
 	}
 	kept, err := freeName(s.path, "damaged")
 	if err == nil {
@@ -287,9 +302,15 @@ func (d *database) writeIncidents(ctx context.Context, incidents ...Incident) er
 	})
 }
 
-// mark writes the file that says that a kernel has the journal open.
+// bootID is of the present run of the system, "" where it does not tell.
+func bootID() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return string(id)
+}
+
+// mark writes the file that says that a kernel has the journal open, and in which run of the system.
 func mark(d *database) error {
-	err := os.WriteFile(d.path+OpenMark, nil, 0o600)
+	err := os.WriteFile(d.path+OpenMark, []byte(bootID()), 0o600)
 	d.marked = err == nil
 	return d.unusable(err)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // A Source is the pages of a database: those of its file, and in their place the later ones of its
-// write-ahead log, as far as the log's checksums hold.
+// write-ahead log, without those that are not as they were written.
 type Source struct {
 	file, log *os.File // nil for a file that is missing
 	logged    map[uint32]int64
@@ -24,6 +24,7 @@ type Source struct {
 	version   uint32
 	header    bool
 	logHeader bool
+	changed   []int64 // where the log has pages that are not as they were written
 }
 
 const (
@@ -82,6 +83,10 @@ func (s *Source) LogFaulty() bool {
 	_, err := s.log.ReadAt(begin, 0)
 	return err == nil && !bytes.Equal(begin, make([]byte, logHeader))
 }
+
+// Changed is the number of pages in the log that were changed after they were written, and behind which the log
+// goes on. SQLite takes the first of them for the end of the log.
+func (s *Source) Changed() int { return len(s.changed) }
 
 // read finds the size and the number of the pages.
 func (s *Source) read() error {
@@ -152,7 +157,9 @@ const (
 	frameHeader = 24
 )
 
-// readLog finds the pages of the log up to the last commit whose checksum is right.
+// readLog finds the pages of the log up to the last commit. The checksum of a frame goes on from that of the frame
+// before. So where one is wrong, the log ends, unless later frames go on from what is stored in a wrong one:
+// then that one was changed after it was written.
 func (s *Source) readLog() {
 	header := make([]byte, logHeader)
 	if _, err := s.log.ReadAt(header, 0); err != nil {
@@ -173,16 +180,28 @@ func (s *Source) readLog() {
 		return
 	}
 	s.size, s.usable, s.logHeader = size, size, true
+	s.readFrames(header[16:24], sum)
+}
+
+// readFrames reads the frames of the log that have this salt.
+func (s *Source) readFrames(salt []byte, sum checksum) {
 	pending := map[uint32]int64{}
-	frame := make([]byte, frameHeader+size)
+	var doubtful []int64 // changed pages since the last commit
+	frame := make([]byte, frameHeader+s.size)
 	for at := int64(logHeader); ; at += int64(len(frame)) {
 		if _, err := s.log.ReadAt(frame, at); err != nil {
 			return
 		}
+		ours := bytes.Equal(frame[8:16], salt)
 		sum.add(frame[:8])
 		sum.add(frame[frameHeader:])
-		if string(frame[8:16]) != string(header[16:24]) || !sum.is(frame[16:24]) {
-			return
+		if !ours || !sum.is(frame[16:24]) {
+			changed, next, ok := s.resume(at, salt, sum.order)
+			if !ok {
+				return
+			}
+			doubtful, sum, at = append(doubtful, changed...), next, changed[len(changed)-1]-frameHeader
+			continue
 		}
 		pending[binary.BigEndian.Uint32(frame)] = at + frameHeader
 		if pages := binary.BigEndian.Uint32(frame[4:]); pages > 0 {
@@ -190,8 +209,33 @@ func (s *Source) readLog() {
 				s.logged[number] = offset
 			}
 			clear(pending)
+			s.changed, doubtful = append(s.changed, doubtful...), nil
 			s.count = max(s.count, min(pages, 1<<31))
 		}
+	}
+}
+
+// resume returns the pages of the frames from a wrong one on, up to that from whose stored checksum the next one
+// goes on, and this checksum. ok is false if there is none.
+func (s *Source) resume(at int64, salt []byte, order binary.ByteOrder) (changed []int64, sum checksum, ok bool) {
+	size := int64(frameHeader + s.size)
+	frame, next := make([]byte, size), make([]byte, size)
+	if _, err := s.log.ReadAt(frame, at); err != nil {
+		return nil, sum, false
+	}
+	for ; ; at += size {
+		changed = append(changed, at+frameHeader)
+		if _, err := s.log.ReadAt(next, at+size); err != nil {
+			return nil, sum, false
+		}
+		sum = checksum{order, binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])}
+		after := sum
+		after.add(next[:8])
+		after.add(next[frameHeader:])
+		if bytes.Equal(next[8:16], salt) && after.is(next[16:24]) {
+			return changed, sum, true
+		}
+		frame, next = next, frame
 	}
 }
 

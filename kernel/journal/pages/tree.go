@@ -85,7 +85,8 @@ type Leaf struct {
 	Index bool
 }
 
-// Rest returns the leaves that were not read yet and are not marked as free.
+// Rest returns the leaves that were not read yet and are not marked as free, and then those of the log that were
+// changed after they were written, of which many a row is as it was.
 func (r *Reader) Rest() iter.Seq[Leaf] {
 	return func(yield func(Leaf) bool) {
 		free := r.free()
@@ -94,18 +95,32 @@ func (r *Reader) Rest() iter.Seq[Leaf] {
 				continue
 			}
 			page, ok := r.read(number)
-			if !ok || page.kind != tableLeaf && page.kind != indexLeaf {
+			if leaf := page.leaf(); ok && len(leaf.Rows) > 0 && !yield(leaf) {
+				return
+			}
+		}
+		for _, at := range r.source.changed {
+			data := make([]byte, r.source.size)
+			if _, err := r.source.log.ReadAt(data, at); err != nil {
 				continue
 			}
-			leaf := Leaf{Index: page.kind == indexLeaf}
-			for row := range page.rows() {
-				leaf.Rows = append(leaf.Rows, row)
-			}
-			if len(leaf.Rows) > 0 && !yield(leaf) {
+			page, ok := r.parse(data, 0)
+			if leaf := page.leaf(); ok && len(leaf.Rows) > 0 && !yield(leaf) {
 				return
 			}
 		}
 	}
+}
+
+// leaf returns the rows of a leaf, none for another page.
+func (p page) leaf() Leaf {
+	leaf := Leaf{Index: p.kind == indexLeaf}
+	if p.kind == tableLeaf || p.kind == indexLeaf {
+		for row := range p.rows() {
+			leaf.Rows = append(leaf.Rows, row)
+		}
+	}
+	return leaf
 }
 
 // free returns the pages on the list of free pages, which have old rows.
@@ -148,10 +163,15 @@ func (r *Reader) read(number uint32) (p page, ok bool) {
 	if err != nil {
 		return p, false
 	}
-	p = page{source: r.source, data: data}
 	if number == 1 {
-		p.at = headerSize
+		return r.parse(data, headerSize)
 	}
+	return r.parse(data, 0)
+}
+
+// parse reads the page of a tree whose header begins at an offset.
+func (r *Reader) parse(data []byte, at int) (p page, ok bool) {
+	p = page{source: r.source, data: data, at: at}
 	p.kind = data[p.at]
 	header := 8
 	switch p.kind {
