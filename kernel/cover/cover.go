@@ -82,6 +82,8 @@ type Finder struct {
 	mu    sync.Mutex
 	known map[string]judged
 	past  map[string]bool // whether a repository has one of some files, by both
+
+	searched map[string][]string // the commits up to which the history of a repository has nothing withheld
 }
 
 // judged is what is known of a file, as long as it has this stamp.

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// repositories covers those that have covered files.
+// repositories covers those that have covered files, or had them.
 func (s *search) repositories(ctx context.Context) {
 	for _, git := range s.repos {
 		top := filepath.Dir(git)
@@ -25,7 +25,7 @@ func (s *search) repositories(ctx context.Context) {
 				names, kept = append(names, name), kept || file.Reason == Withheld
 			}
 		}
-		if len(names) > 0 && s.finder.has(ctx, top, names, kept) {
+		if len(names) > 0 && s.finder.has(ctx, top, names, kept) || s.finder.held(ctx, top) {
 			s.add(File{Path: git, Reason: History, Directory: isDirectory(git)})
 		}
 	}
