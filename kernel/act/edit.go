@@ -3,6 +3,8 @@ package act
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"org-agent/kernel/action"
@@ -38,7 +40,7 @@ func edit(d Deps) kind.Kind {
 			}
 			// An edit that fails says what is there.
 			reach := []protocol.Reach{{Kind: protocol.ReachReads, Path: path}, {Kind: protocol.ReachWrites, Path: path}}
-			if old, new := strings.ToLower(a.Text("old")), strings.ToLower(a.Text("new")); autorun.SetsVariables(old, new) || strings.Contains(new, "ariables:") && !strings.Contains(old, "ariables:") {
+			if setsVariables(path, a.Text("old"), a.Text("new")) {
 				reach = append(reach, protocol.Reach{Kind: protocol.ReachSets, Path: path})
 			}
 			v := turn.Reach(reach...)
@@ -53,6 +55,33 @@ func edit(d Deps) kind.Kind {
 			return []protocol.Change{change}, nil
 		},
 	}, true)
+}
+
+// editedLimit is the size of a file up to which the text that an edit leaves is looked at.
+const editedLimit = 16 << 20
+
+// setsVariables reports whether the file may have other file variables once new stands for old. Several edits, each
+// with a part of them, make them together, so the text that comes out is judged. Where Emacs has another text than
+// the disk, what comes out is not known.
+func setsVariables(path, old, new string) bool {
+	if old, new := strings.ToLower(old), strings.ToLower(new); autorun.SetsVariables(old, new) || strings.Contains(new, "ariables:") && !strings.Contains(old, "ariables:") {
+		return true
+	}
+	if _, err := os.Lstat(filepath.Join(filepath.Dir(path), ".#"+filepath.Base(path))); err == nil {
+		return true // Emacs's sign of changes that are not saved
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil || !info.Mode().IsRegular():
+		return false // there is nothing to join
+	case info.Size() > editedLimit:
+		return true
+	}
+	source, err := os.ReadFile(path)
+	if err != nil || old == "" || strings.Count(string(source), old) != 1 {
+		return false // nothing is changed then
+	}
+	return autorun.SetsVariables(string(source), strings.Replace(string(source), old, new, 1))
 }
 
 // describeEdit shows an edit as a diff. If the old text occurs once in the file, the diff shows
