@@ -37,13 +37,16 @@ func closedSubtree(level int, a protocol.Ask, undone bool) string {
 func approvalSubtree(level int, a protocol.Ask) string {
 	var b strings.Builder
 	b.WriteString(askHeading(level, "TODO May I ", lowerFirst(summaryOf(a)), "?", a.Text != ""))
+	text, cut := excerpt(a.Text)
+	if cut > 0 {
+		fmt.Fprintf(&b, "- %s of what you would allow are not shown here: =v= below shows all\n", unshown(a, cut))
+	}
 	for _, effect := range a.Effects {
 		fmt.Fprintf(&b, "- %s\n", verbatimPath(effect))
 	}
 	if reason := askReason(a); reason != "" {
 		fmt.Fprintf(&b, "- you are asked because %s\n", verbatimPath(reason))
 	}
-	text, cut := excerpt(a.Text)
 	if text != "" {
 		language := "text"
 		if a.Language == "diff" {
@@ -53,7 +56,7 @@ func approvalSubtree(level int, a protocol.Ask) string {
 		fmt.Fprintf(&b, "\n%s%s\n%s\n%s\n", fence, language, strings.TrimSuffix(text, "\n"), fence)
 	}
 	if cut > 0 {
-		fmt.Fprintf(&b, "\nCut here: %d more bytes follow. =v= below shows all, and so does =org-agent approve %s=.\n", cut, a.ID)
+		fmt.Fprintf(&b, "\nCut here: %s are not shown. =v= below shows all, and so does =org-agent approve %s=.\n", unshown(a, cut), a.ID)
 	}
 	reading := ""
 	if a.Reading != nil {
@@ -202,6 +205,18 @@ func excerpt(source string) (kept string, cut int) {
 		kept = kept[:end+1]
 	}
 	return kept, len(source) - len(kept)
+}
+
+// unshown says how much of the text of an approval is left out at its end.
+func unshown(a protocol.Ask, cut int) string {
+	lines := 1 + strings.Count(strings.TrimSuffix(a.Text[len(a.Text)-cut:], "\n"), "\n")
+	switch {
+	case a.Cut > 0:
+		return fmt.Sprintf("more than %d lines (%d bytes)", lines, cut+a.Cut)
+	case lines == 1:
+		return fmt.Sprintf("%d bytes", cut)
+	}
+	return fmt.Sprintf("%d lines (%d bytes)", lines, cut)
 }
 
 // fenceFor returns a fence that no line of the text can close.
