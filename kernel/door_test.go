@@ -48,6 +48,7 @@ var doors = []struct{ path, judges, why string }{
 	{"settings/settings.go", "", "the settings at the head of a conversation's file"},
 	{"skill/", "", "notes are programs"},
 	{"agent/person/describe.go", "", "a person is shown the file that they decide about"},
+	{"act/edit.go", "", "looks whether an edit makes file variables, and asks the person if so"},
 	{"act/reconcile.go", "", "looks whether an edit was made, and tells yes or no"},
 	{"service/note.go", "", "checks a note for the client that has it"},
 	{"service/kernel.go", "", "how much memory the kernel has"},
