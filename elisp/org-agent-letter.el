@@ -81,7 +81,7 @@ open approval: what else is offered there is listed whole."
         (put-text-property
          (point) (1+ (point)) 'display
          (propertize (concat (org-agent-layout-glyph "▸ " "+ ")
-                             (format "%d more lines; TAB shows them" more))
+                             (concat (org-agent-counted more "more line") "; TAB shows them"))
                      'face '(org-agent-page-unfinished org-agent-layout-code)
                      'org-agent-letter t))
         (org-agent-layout-hide (1+ (point)) end)))))

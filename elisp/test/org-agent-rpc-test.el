@@ -139,6 +139,8 @@
   (org-agent-rpc-test--with
     (let ((bytes (concat (org-agent-rpc-test--number 1)
                          (org-agent-rpc-test--number 2))))
+      ;; An answer to a request of the client would come amid a frame.
+      (set-process-filter org-agent-fake-client t)
       (dotimes (i (length bytes))
         (process-send-string org-agent-fake-client (substring bytes i (1+ i)))
         (accept-process-output nil 0.001))
