@@ -61,6 +61,24 @@ with all of these lines."
                    (append payload (list :id entry)))
       action)))
 
+(defun org-agent-review--of-tool (action)
+  "Return ACTION as an edit if it calls the tool of that name, or nil.
+The call itself is its `:call'.  An edit of every occurrence, or of a file
+that is not there, is none."
+  (let* ((call (plist-get action :payload))
+         (args (plist-get call :args))
+         (path (plist-get args :path)))
+    (when (and (eq (plist-get action :target) :tool)
+               (equal (plist-get call :tool) "edit")
+               (stringp path) (not (file-remote-p path))
+               (stringp (plist-get args :old)) (stringp (plist-get args :new))
+               (not (plist-get args :all)))
+      (let ((file (expand-file-name path (org-agent-home-directory))))
+        (and (file-regular-p file)
+             (list :type :request :target :tool :call call
+                   :payload (list :file file :old (plist-get args :old)
+                                  :new (plist-get args :new))))))))
+
 ;;;###autoload
 (defun org-agent-approval-view ()
   "Show the action at point, which waits for approval, in full.
@@ -75,10 +93,15 @@ you can select which of its changes to allow."
                       (ignore-errors (org-agent-approval-read text)))))
          (if (org-agent-edit-p action)
              (org-agent-review--open approval action)
-           (org-agent-approval-whole
-            approval nil
-            (lambda (shown)
-              (org-agent-review--show-text approval shown)))))))))
+           (if-let* ((edit (org-agent-review--of-tool action)))
+               (org-agent-review--open approval edit)
+             (org-agent-review--show-whole approval))))))))
+
+(defun org-agent-review--show-whole (approval &optional stale)
+  "Show the whole text of APPROVAL; STALE is as for the text."
+  (org-agent-approval-whole
+   approval nil
+   (lambda (shown) (org-agent-review--show-text approval shown stale))))
 
 (defvar org-agent-review-text-mode-map
   (let ((map (make-sparse-keymap)))
@@ -186,11 +209,8 @@ reason, or after RET the current text, so that it can propose a new edit.
 
 (defun org-agent-review--revert-text (&rest _)
   "Request the whole text of this buffer's approval again, and show it."
-  (let ((approval (org-agent-review--approval))
-        (stale org-agent-review--stale))
-    (org-agent-approval-whole
-     approval nil
-     (lambda (text) (org-agent-review--show-text approval text stale)))))
+  (org-agent-review--show-whole (org-agent-review--approval)
+                                org-agent-review--stale))
 
 (defun org-agent-review--approval ()
   "Return the approval of this buffer, or signal an error if it is closed."
@@ -284,12 +304,11 @@ you can edit the new text.
           (org-agent-review-next))
         (org-agent-review--pop-to "*org-agent-review*"))
     (org-agent-rpc-error
-     (org-agent-approval-whole
-      approval nil
-      (lambda (shown)
-        (org-agent-review--show-text
-         approval shown
-         (format "The edit cannot be made now: %s" (nth 2 err))))))))
+     (org-agent-review--show-whole
+      approval
+      ;; What a tool cannot do the kernel says.
+      (unless (eq (plist-get action :target) :tool)
+        (format "The edit cannot be made now: %s" (nth 2 err)))))))
 
 (defun org-agent-review--make (approval action old new)
   "Return the review of ACTION of APPROVAL.
@@ -501,12 +520,20 @@ If some changes are not marked, allow a new edit with the others."
   (let* ((action (copy-sequence (org-agent-review-action review)))
          (payload (copy-sequence (plist-get action :payload)))
          (pairs (org-agent-review-properties review)))
-    (plist-put action :payload
-               (if pairs
-                   (plist-put payload :properties
-                              (mapcar (lambda (number) (nth number pairs))
-                                      (org-agent-review-selected review)))
-                 (plist-put payload :new (org-agent-review--new review))))))
+    (cond
+     (pairs
+      (plist-put action :payload
+                 (plist-put payload :properties
+                            (mapcar (lambda (number) (nth number pairs))
+                                    (org-agent-review-selected review)))))
+     ((eq (plist-get action :target) :tool)
+      (let ((call (copy-sequence (plist-get action :call))))
+        (list :type :request :target :tool
+              :payload (plist-put call :args
+                                  (plist-put (copy-sequence (plist-get call :args))
+                                             :new (org-agent-review--new review))))))
+     (t (plist-put action :payload
+                   (plist-put payload :new (org-agent-review--new review)))))))
 
 (defun org-agent-review--after (review)
   "Return the lines of REVIEW after the selected changes."

@@ -45,6 +45,32 @@
     (should (equal (org-agent-approval-test--text file)
                    "one\ntWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n"))))
 
+(ert-deftest org-agent-review-of-a-tool ()
+  "An edit by the tool of that name is looked at with the same keys.
+What is marked of it is made."
+  (org-agent-approval-test--with
+      (prin1-to-string
+       (list :type :request :target :tool :action :call :tool "edit"
+             :args (list :path file :old "wo\nthree\nfour\nfive\nsix\nseven\neight\nn"
+                         :new "WO\nthree\nfour\nfive\nsix\nseven\neight and a half\nN")))
+    (with-current-buffer (org-agent-review-test--open)
+      (should (looking-at "\\[X\\] @@ -1,5 \\+1,5 @@\n one\n-two\n"))
+      (should (string-match-p "2 of 2 changes marked" (buffer-string)))
+      (org-agent-review-next)
+      (org-agent-review-toggle)
+      (org-agent-review-accept))
+    (with-current-buffer "*org-agent-chat*"
+      (org-agent-kernel-test--settle 2)
+      (should (string-match-p "DONE Approved once, edited" (org-agent-fake-text))))
+    (should (equal (org-agent-approval-test--text file)
+                   "one\ntWO\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\n")))
+  ;; What cannot be shown so is shown as text.
+  (dolist (action '((:tool "edit" :args (:path "/nothing" :old "a" :new "b"))
+                    (:tool "edit" :args (:path "~/" :old "a" :new "b"))
+                    (:tool "write" :args (:path "~/" :content "b"))))
+    (should-not (org-agent-review--of-tool
+                 (list :type :request :target :tool :payload action)))))
+
 (ert-deftest org-agent-review-hunk-by-hunk ()
   "A hunk is marked, is looked at closely, and its place is visited, by keys."
   (org-agent-approval-test--with
