@@ -53,7 +53,7 @@ func TestKindOfANote(t *testing.T) {
 		t.Errorf("it is not offered in\n%s", told[0])
 	}
 	if approval.Summary != "Do :door :knock, to knock at the door" || strings.Contains(approval.Text, "digest") || !strings.Contains(approval.Text, `:text "ho"`) ||
-		!strings.Contains(strings.Join(approval.Effects, "\n"), "door.org does it, which can reach no files") || !strings.Contains(approval.Reason, "door.org defines") {
+		!strings.Contains(strings.Join(approval.Effects, "\n"), "door.org does it, which can reach no files and no servers") || !strings.Contains(approval.Reason, "door.org defines") {
 		t.Errorf("it is shown as %+v", approval)
 	}
 	if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {

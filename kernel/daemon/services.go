@@ -87,7 +87,7 @@ func (d *daemon) doctor() doctor.Config {
 		Paths: d.paths, Drivers: Drivers(), Tools: d.tools.Names(), Env: d.config.Env, Version: d.config.Version, Self: true, WithoutSafety: d.config.WithoutSafety,
 		Sandbox: func(context.Context) (sandbox.Kind, error) { return d.commands.Fence() },
 		Specs:   d.kinds.Specs,
-		Grants:  d.home.Grants,
+		Grants:  d.home.GrantsWith,
 	}
 }
 

@@ -26,7 +26,7 @@ type noteSkills struct {
 // openSkills makes the registries of the notes and of the prompt skills. They are empty until they are
 // loaded.
 func (d *daemon) openSkills(home *memory.Home) {
-	grants := d.home.Grants(func() []string { return d.settings.Last().KeyVariables() })
+	grants := d.home.Grants(d.settings.Last, d.config.Addresses)
 	recorded := agent.Recordings{Turns: d.journal.Turns, Rows: d.journal.Records, Acts: d.journal.Acts}.Recording
 	specs := func() action.Specs { return d.kinds.Specs() } // d.kinds is set later, after the tools
 	d.skills = noteSkills{service.Skills{Grants: grants, Recorded: recorded, Persona: persona.Field(home), Specs: specs, Tools: ToolNames, CheckEvent: sensor.CheckEvent}, sensor.NewInjected(d.log)}

@@ -53,7 +53,7 @@ type Config struct {
 	// Drivers are the protocols of model servers.
 	Drivers llm.Drivers
 	// Grants returns what policy.org grants to notes. nil: grants are not checked.
-	Grants func(secrets func() []string) *skill.Grants
+	Grants func(settings config.Settings) *skill.Grants
 	// Specs returns the kernel's kinds of actions, with which notes are loaded.
 	Specs func() action.Specs
 	// Tools are the names of all tools. nil: names of tools are not checked.

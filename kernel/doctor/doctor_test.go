@@ -52,7 +52,7 @@ func patient(t *testing.T, variables map[string]string) doctor.Config {
 	j, err := journal.Open(t.Context(), paths.Journal)
 	must(t, err)
 	must(t, j.Close())
-	return doctor.Config{Paths: paths, Drivers: llm.Drivers{openai.Driver()}, Env: env, Version: "1", Grants: func(func() []string) *skill.Grants {
+	return doctor.Config{Paths: paths, Drivers: llm.Drivers{openai.Driver()}, Env: env, Version: "1", Grants: func(config.Settings) *skill.Grants {
 		return skill.NewGrants(skill.GrantsConfig{File: paths.Policy, Home: paths.Home, User: directory})
 	}}
 }

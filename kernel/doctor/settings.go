@@ -163,7 +163,7 @@ func notes(ctx context.Context, c Config) []Finding {
 		return nil
 	}
 	loaded, _ := config.Load(c.Paths) // the check settings reports its faults
-	options := skill.Options{Grants: c.Grants(loaded.KeyVariables), Specs: c.Specs}
+	options := skill.Options{Grants: c.Grants(loaded), Specs: c.Specs}
 	paths, err := filepath.Glob(filepath.Join(c.Paths.Skills, "*.org"))
 	if err != nil {
 		return []Finding{fail("", "the notes cannot be listed: %v", err)}
@@ -205,7 +205,7 @@ func grants(_ context.Context, c Config) []Finding {
 		return found
 	}
 	loaded, _ := config.Load(c.Paths) // the check settings reports its faults
-	for _, d := range c.Grants(loaded.KeyVariables).Diagnostics() {
+	for _, d := range c.Grants(loaded).Diagnostics() {
 		found = append(found, fail("correct the row: until then nothing is granted", "%s", d))
 	}
 	if len(found) == 0 {

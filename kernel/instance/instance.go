@@ -9,6 +9,7 @@ package instance
 
 import (
 	"fmt"
+	"net/netip"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -30,20 +31,27 @@ type Instance struct {
 
 // Grants returns what the person has granted to notes. No grant lets a note write the files that
 // control the agent, or read the files that kernels write,
-// or those with keys and passwords. secrets returns the variables that hold
-// keys now, as [config.Settings.KeyVariables].
-func (i Instance) Grants(secrets func() []string) *skill.Grants {
+// or those with keys and passwords. settings returns the settings that hold now: which variables hold
+// keys, and the proxy through which notes ask servers. judge is that of [Instance.Pages].
+func (i Instance) Grants(settings func() config.Settings, judge func(netip.Addr) error) *skill.Grants {
 	user := i.Env("HOME")
 	if real, err := filepath.EvalSymlinks(user); err == nil {
 		user = real
 	}
 	return skill.NewGrants(skill.GrantsConfig{
-		File: i.Paths.Policy, Home: i.Paths.Home, User: user, Secrets: secrets,
+		File: i.Paths.Policy, Home: i.Paths.Home, User: user,
+		Secrets:   func() []string { return settings().KeyVariables() },
+		Network:   i.Pages(settings, judge, nil),
 		Protected: func(path string) bool { return policy.Protected(i.Paths.Home, path) },
 		Closed: func(path string) bool {
 			return i.Paths.Keeps(path) || keys.In(path, user) == keys.Kept || policy.Secret(i.Paths.Home, path)
 		},
 	})
+}
+
+// GrantsWith returns what the person has granted to notes, with settings that do not change.
+func (i Instance) GrantsWith(settings config.Settings) *skill.Grants {
+	return i.Grants(func() config.Settings { return settings }, nil)
 }
 
 // Rules returns the rules by which the person allows or forbids actions.

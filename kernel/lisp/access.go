@@ -1,6 +1,7 @@
 package lisp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,9 @@ type Access struct {
 	Read, Write []string
 	// Environment are the names of the environment variables that may be read.
 	Environment []string
+	// Ask, if set, asks a server of the network, or says why it does not. The functions that need it exist
+	// only if it is set. It is called while other calls of the environment may run. Reason is the call's.
+	Ask func(ctx context.Context, reason any, request ServerRequest) (ServerAnswer, error)
 	// Directory is what relative paths are relative to. Default: the working directory.
 	Directory string
 	// Home is what ~ is. Default: the user's home directory.
@@ -48,6 +52,7 @@ const (
 	kindRead     = "read"
 	kindWrite    = "write"
 	kindVariable = "env"
+	kindServer   = "net"
 )
 
 // kinds are the kinds of capability that something is granted of.
@@ -57,6 +62,9 @@ func (a *Access) kinds() []string {
 		if len(granted) > 0 {
 			kinds = append(kinds, kind)
 		}
+	}
+	if a.Ask != nil {
+		kinds = append(kinds, kindServer)
 	}
 	return kinds
 }
@@ -166,7 +174,7 @@ const (
 	NeedsWrite     = "write:DIR"
 	NeedsReadWrite = "read:DIR or write:DIR"
 	NeedsVariable  = "env:NAME"
-	needsNetwork   = "net:HOST"
+	NeedsServer    = "net:HOST"
 	needsProgram   = "exec:PROGRAM"
 )
 
@@ -182,8 +190,11 @@ var never = map[string]string{
 	"UIOP:CHDIR":   "uiop:chdir is not for notes: relative names of files have one meaning",
 }
 
-// networkPackages are libraries whose work needs the network.
-var networkPackages = map[string]bool{"DEX": true, "DEXADOR": true, "DRAKMA": true, "USOCKET": true}
+// networkPackages are libraries whose work needs the network, with what notes have instead of them.
+var networkPackages = map[string]string{
+	"DRAKMA":  "notes ask servers with dex:get and dex:post, which need the capability net:HOST",
+	"USOCKET": "notes have no sockets; they ask servers with dex:get and dex:post, which need the capability net:HOST",
+}
 
 // lacking says why the note does not have the function of that name, "" when that is for
 // no want of a capability.
@@ -207,7 +218,7 @@ func (l *Language) lacking(symbol *Symbol) string {
 
 // wanting tells of a function that is not there for want of a capability.
 func wanting(name, need string) string {
-	if need == needsNetwork || need == needsProgram {
+	if need == needsProgram {
 		return name + " needs the capability " + need + ", which no note can be given yet"
 	}
 	return name + " needs the capability " + need + ": ask for it in the note's #+CAPABILITIES line"

@@ -36,7 +36,7 @@ func TestWithoutAccess(t *testing.T) {
 		}
 	}
 	e := newEnvironment(t, lisp.Config{})
-	if err := e.Load(t.Context(), `(dex:get "https://example.org")`, "note", 1); err == nil || !strings.Contains(err.Error(), "dex:get needs the capability net:HOST") {
+	if err := e.Load(t.Context(), `(dex:get "https://example.org")`, "note", 1); err == nil || !strings.Contains(err.Error(), "dexador:get needs the capability net:HOST: ask for it in the note's #+CAPABILITIES line") {
 		t.Errorf("dex:get: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package lisp_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -76,7 +77,9 @@ func TestLambdaListsAreTrue(t *testing.T) {
 
 // everything grants all kinds of access, to nothing that exists.
 func everything() lisp.Access {
-	return lisp.Access{Read: []string{"/nowhere"}, Write: []string{"/nowhere"}, Environment: []string{"NOTHING"}, Directory: "/nowhere"}
+	return lisp.Access{Read: []string{"/nowhere"}, Write: []string{"/nowhere"}, Environment: []string{"NOTHING"}, Directory: "/nowhere", Ask: func(context.Context, any, lisp.ServerRequest) (lisp.ServerAnswer, error) {
+		return lisp.ServerAnswer{}, errors.New("nobody is there")
+	}}
 }
 
 // TestArgumentsAreBound makes sure that optional and keyword arguments are bound by the lambda list

@@ -27,7 +27,7 @@ func TestErrors(t *testing.T) {
 		{"inside an anonymous function", "(defun f (l)\n  (mapcar (lambda (x)\n     (1+ x)) l))\n(f '(a))", "note.org:23:6: The value A is not of type NUMBER. (in F: (1+ X))"},
 		{"unclosed list", "(defun f (x)\n  (car x)", "note.org:21:1: this list is not closed: 1 ) missing at the end"},
 		{"too many closers", "(defun f (x) x))", "note.org:21:16: this ) closes nothing; remove it or add its ( before"},
-		{"unknown package", "(defun f () (dex:get \"http://x\"))", "note.org:21:14: dex:get needs the capability net:HOST, which no note can be given yet"},
+		{"unknown package", "(defun f () (drakma:http-request \"http://x\"))", "note.org:21:14: drakma:http-request is not for notes: notes ask servers with dex:get and dex:post, which need the capability net:HOST"},
 		{"capability", "(uiop:read-file-string \"/etc/passwd\")", "note.org:21:1: The function UIOP:READ-FILE-STRING is undefined. ((UIOP:READ-FILE-STRING \"/etc/passwd\")); uiop:read-file-string needs the capability read:DIR: ask for it in the note's #+CAPABILITIES line"},
 		{"malformed let", "(defun f ()\n  (let ((a 1 2)) a))", "note.org:22:3: malformed let binding: (A 1 2); bindings are written ((variable value) …) (in F: (LET ((A 1 2)) A))"},
 		{"bad format string", "(format nil \"~q\" 1)", "note.org:21:1: unknown format directive ~q ((FORMAT NIL \"~q\" 1))"},

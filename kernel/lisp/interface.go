@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // KernelFunction is a function that the embedding package gives to notes.
@@ -185,16 +184,9 @@ func (c *Call) Holds() bool { return c.held }
 
 // wait calls a function with the guard released, the clock stopped and the unused memory given back.
 func (c *Call) wait(f *KernelFunction, args []Value) Value {
-	began := time.Now()
 	own := append([]Value(nil), args...)
-	c.giveBackUnused()
-	c.environment.release()
-	c.held = false
-	v, err := f.Call(c.ctx, c, own)
-	if again := c.environment.acquire(c.ctx); again != nil {
-		c.cancelled(again)
-	}
-	c.held = true
-	c.deadline = c.deadline.Add(time.Since(began))
+	var v Value
+	var err error
+	c.beside(func(ctx context.Context) { v, err = f.Call(ctx, c, own) })
 	return c.returned(v, err)
 }

@@ -213,7 +213,7 @@ type chapter struct {
 }
 
 // grantedChapter is about what needs a capability.
-const grantedChapter = "Files and the environment, as granted"
+const grantedChapter = "Files, the environment and servers, as granted"
 
 // chapters are those of the standard.
 func chapters() []chapter {

@@ -29,6 +29,10 @@ type Limits struct {
 	// Retained is the number of bytes that a note's variables may hold between calls.
 	// It is looked at now and then only. Default 256 MiB.
 	Retained int64
+	// Requests is the number of requests to servers of the network. Default 32.
+	Requests int
+	// Waiting is how long the call may wait for servers altogether. Default one minute.
+	Waiting time.Duration
 }
 
 const maximumDepth = 300_000
@@ -51,6 +55,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.Retained <= 0 {
 		l.Retained = 256 << 20
+	}
+	if l.Requests <= 0 {
+		l.Requests = 32
+	}
+	if l.Waiting <= 0 {
+		l.Waiting = time.Minute
 	}
 	return l
 }
@@ -78,6 +88,9 @@ type budget struct {
 	fuel, polls int32
 	output      int64
 	deadline    time.Time
+	// requests and waiting are what is left of what the call may ask of servers.
+	requests int
+	waiting  time.Duration
 	// bytes are granted and not used yet, ungranted is what can still be granted.
 	bytes, ungranted int64
 	// depth is how deep the call is nested, deepest how deep it may be until it asks for more.
@@ -95,6 +108,7 @@ func newBudget(limits Limits, l *loan) budget {
 	b := budget{
 		limits: limits, steps: limits.Steps, fuel: pollEvery, polls: collectEvery, bytes: limits.Bytes, output: limits.Output,
 		deadline: time.Now().Add(limits.Duration), deepest: min(freeLevels, limits.Depth), loan: l,
+		requests: limits.Requests, waiting: limits.Waiting,
 	}
 	if l != nil {
 		b.bytes, b.ungranted = 0, limits.Bytes

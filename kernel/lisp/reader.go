@@ -413,8 +413,8 @@ func (r *reader) qualified(pkg, name, text string) (*Symbol, error) {
 	e := r.call.environment
 	p := e.packages[pkg]
 	switch {
-	case p == nil && networkPackages[pkg]:
-		return nil, &Error{Class: packageError, Message: wanting(strings.ToLower(pkg+":"+name), needsNetwork)}
+	case p == nil && networkPackages[pkg] != "":
+		return nil, &Error{Class: packageError, Message: strings.ToLower(pkg+":"+name) + " is not for notes: " + networkPackages[pkg]}
 	case p == nil:
 		return nil, &Error{Class: packageError, Message: fmt.Sprintf("the package %s does not exist (reading %s)", pkg, SketchText(text, 40)), Hint: packageHint(pkg, e)}
 	case p.name == standardPackage:

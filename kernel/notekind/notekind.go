@@ -103,5 +103,5 @@ func rights(a *skill.Action) string {
 	if granted := a.Granted(); len(granted) > 0 {
 		return "which was granted " + strings.Join(granted, " ")
 	}
-	return "which can reach no files"
+	return "which can reach no files and no servers"
 }

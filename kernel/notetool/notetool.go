@@ -100,7 +100,7 @@ func toolOf(t *skill.Tool) tool.Tool {
 // rights says what a note was granted.
 func rights(granted []string) string {
 	if len(granted) == 0 {
-		return "which can reach no files"
+		return "which can reach no files and no servers"
 	}
 	return "which was granted " + strings.Join(granted, " ")
 }

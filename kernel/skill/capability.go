@@ -12,6 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"org-agent/kernel/fetch"
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/org"
 	"org-agent/kernel/suggest"
@@ -86,7 +87,8 @@ type Capability struct {
 	// Refused says why it cannot be granted, "" if it can.
 	Refused string `json:"refused,omitempty"`
 
-	kind, what string // what it names: a path or a variable
+	kind, what string       // what it names: a path, a variable or a server
+	server     fetch.Server // of a capability net:
 }
 
 // understand interprets a word in this home.
@@ -94,7 +96,7 @@ func (g *Grants) understand(kind, what string) Capability {
 	c := Capability{Word: kind + ":" + what, kind: kind}
 	switch kind {
 	case "net":
-		c.Refused = "no note can reach the network yet"
+		return g.server(what)
 	case "exec":
 		c.Refused = "no note can run programs yet"
 	case "env":

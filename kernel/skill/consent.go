@@ -123,7 +123,7 @@ type withheldError struct{ message string }
 
 func (e *withheldError) Error() string { return e.message }
 
-// access returns the files and variables that the note's Lisp can reach. Kinds that were requested
+// access returns the files, variables and servers that the note's Lisp can reach. Kinds that were requested
 // and not granted are withheld.
 func (n *Note) access() lisp.Access {
 	g, c := n.options.Grants, n.consent
@@ -148,7 +148,9 @@ func (n *Note) access() lisp.Access {
 	}
 	for _, capability := range c.capabilities {
 		switch kind := capability.kind; {
-		case kind == "net" || kind == "exec":
+		case kind == "exec":
+		case kind == "net":
+			access.Ask = n.askServer
 		case !c.granted || capability.Refused != "":
 			access.Withheld = append(access.Withheld, kind)
 		case kind == "read":

@@ -25,6 +25,8 @@ type GrantsConfig struct {
 	// Secrets returns environment variables that no note may read now, in addition to those whose
 	// names mark them as secrets. nil: there are none.
 	Secrets func() []string
+	// Network asks the servers that notes are granted. nil: no server is asked.
+	Network Network
 	// Now is the clock. Default time.Now.
 	Now func() time.Time
 }

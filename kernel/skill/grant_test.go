@@ -20,15 +20,22 @@ type grantHome struct {
 	t          testing.TB
 	user, home string
 	registry   *skill.Registry
+	network    skill.Network
 }
 
 func newGrantHome(t testing.TB) *grantHome {
+	t.Helper()
+	return newNetworkHome(t, nil)
+}
+
+// newNetworkHome is newGrantHome with a network.
+func newNetworkHome(t testing.TB, network skill.Network) *grantHome {
 	t.Helper()
 	user, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &grantHome{t: t, user: user, home: filepath.Join(user, "home")}
+	h := &grantHome{t: t, user: user, home: filepath.Join(user, "home"), network: network}
 	h.put("home/skills/.keep", "")
 	h.put("notes/a.txt", "the text")
 	h.put("state/token", "secret")
@@ -45,8 +52,9 @@ func (h *grantHome) grants() *skill.Grants {
 		Protected: func(path string) bool {
 			return under(path, "home/skills") || filepath.Base(path) == "policy.org"
 		},
-		Closed: func(path string) bool { return under(path, "state") },
-		Now:    func() time.Time { return time.Date(2026, 11, 22, 4, 5, 0, 0, time.UTC) },
+		Closed:  func(path string) bool { return under(path, "state") },
+		Network: h.network,
+		Now:     func() time.Time { return time.Date(2026, 11, 22, 4, 5, 0, 0, time.UTC) },
 	})
 }
 
@@ -223,7 +231,7 @@ func TestGrantAfterChange(t *testing.T) {
 	refused("the blocks are others", skill.ErrOtherBlocks)
 	h.put("home/skills/reader.org", asker("reader", "read:~", `(uiop:read-file-string "~/notes/a.txt")`))
 	refused("the list is another", skill.ErrOtherBlocks)
-	h.put("home/skills/reader.org", asker("reader", "net:example.org exec:ls env:HIDDEN env:MY_API_KEY read:~/state read:/proc write:skills", `"x"`))
+	h.put("home/skills/reader.org", asker("reader", "net:localhost net:10.0.0.1 exec:ls env:HIDDEN env:MY_API_KEY read:~/state read:/proc write:skills", `"x"`))
 	refused("nothing can be granted", skill.ErrNotAsked)
 	h.put("home/skills/reader.org", asker("reader", "read:~/notes", `(uiop:read-file-string "~/notes/a.txt")`))
 	if err := errors.Join(os.Rename(filepath.Join(h.user, "notes"), filepath.Join(h.user, "mine")), os.Symlink("/etc", filepath.Join(h.user, "notes"))); err != nil {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"unicode/utf8"
 
+	"org-agent/kernel/fetch"
 	"org-agent/kernel/org"
 )
 
@@ -140,6 +141,13 @@ func (g *Grants) parseRow(cells []string) (grant, error) {
 				return grant{}, fmt.Errorf("the capability %s: %w", encodeName(word, false), err)
 			}
 			what = encodeName(what, true)
+		}
+		if kind == "net" {
+			server, err := fetch.ParseServer(what)
+			if err != nil {
+				return grant{}, fmt.Errorf("the capability %s: %w", encodeName(word, false), err)
+			}
+			what = server.String()
 		}
 		row.capabilities = append(row.capabilities, kind+":"+what)
 	}

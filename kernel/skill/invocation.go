@@ -94,6 +94,8 @@ type invocation struct {
 	withheld bool
 	// script holds the model's replies in a test that defines them, or is nil.
 	script *script
+	// answers are those of servers in a test that defines them, or nil.
+	answers *answers
 	// failures are the messages of the failed checks of a test.
 	failures []string
 }

@@ -40,6 +40,7 @@ func testFunctions() []lisp.KernelFunction {
 	return append(proposalFunctions(),
 		lisp.KernelFunction{Name: "%register-test", LambdaList: "(name function)", Call: ofNote((*Note).registerTest), Doc: "What deftest does."},
 		lisp.KernelFunction{Name: "%recorded", LambdaList: "(turn part)", Call: ofNote((*Note).recorded), Doc: "A part of a turn of the journal."},
+		lisp.KernelFunction{Name: "%with-answers", LambdaList: "(answers function)", Call: withAnswers, Doc: "What with-answers does."},
 		lisp.KernelFunction{Name: "%check", LambdaList: "(form result &rest reason)", Call: check, Doc: "What is does."},
 		lisp.KernelFunction{Name: "%check-call", LambdaList: "(form function &rest arguments)", Call: checkCall, Doc: "What is does for a comparison."},
 	)
@@ -47,9 +48,7 @@ func testFunctions() []lisp.KernelFunction {
 
 // testMacros returns the test language. It includes FiveAM's names, also in FiveAM's package.
 func testMacros() []lisp.KernelMacro {
-	macros := []lisp.KernelMacro{
-		{Name: "deftest", LambdaList: "(name &body body)", Expand: expandDeftest, Doc: "Define a test."},
-	}
+	macros := append(answerMacros(), lisp.KernelMacro{Name: "deftest", LambdaList: "(name &body body)", Expand: expandDeftest, Doc: "Define a test."})
 	for _, prefix := range []string{"", "fiveam:", "5am:"} {
 		macros = append(macros,
 			lisp.KernelMacro{Name: prefix + "test", LambdaList: "(name &body body)", Expand: expandDeftest, Doc: "The same as deftest."},

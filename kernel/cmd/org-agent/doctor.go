@@ -47,7 +47,7 @@ func (c *doctorCommand) examine(ctx context.Context, proc *process) ([]doctor.Fi
 	checked := doctor.Config{
 		Paths: paths, Drivers: daemon.Drivers(), Tools: daemon.ToolNames(), Env: proc.env, Version: version, Sandbox: sandbox.Probe,
 		Specs:  builtInSpecs,
-		Grants: proc.instance(paths).Grants,
+		Grants: proc.instance(paths).GrantsWith,
 	}
 	if c.Fix {
 		return doctor.Mend(ctx, checked, c.Only...), nil

@@ -27,7 +27,7 @@ func (proc *process) grants() (*skill.Grants, error) {
 	if err != nil {
 		return nil, err
 	}
-	return proc.instance(paths).Grants(settings.KeyVariables), nil
+	return proc.instance(paths).GrantsWith(settings), nil
 }
 
 // persona returns the function that reads a value of IDENTITY.org for notes, or nil if there is no home.

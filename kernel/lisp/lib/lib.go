@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"org-agent/kernel/lisp"
+	"org-agent/kernel/lisp/lib/dexador"
 	"org-agent/kernel/lisp/lib/json"
 	"org-agent/kernel/lisp/lib/localtime"
 	"org-agent/kernel/lisp/lib/ppcre"
@@ -21,6 +22,7 @@ func All() []lisp.Library {
 		localtime.Library(),
 		str.Library(),
 		uiop.Library(),
+		dexador.Library(),
 	}
 }
 
