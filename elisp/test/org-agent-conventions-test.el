@@ -19,6 +19,8 @@
 (require 'org-agent-fake-kernel)
 (require 'org-agent-chat)
 
+(defvar org-agent-ask-buffer)
+
 (defun org-agent-conventions-test--each (function)
   "Call FUNCTION with every symbol of ours, everything being loaded."
   (org-agent-fake-load-all)
@@ -107,7 +109,8 @@ a terminal of few colours."
 
 (defconst org-agent-conventions-test--kept-names
   '((org-agent-bookmark-jump . "bookmarks of people name it")
-    (org-agent-complete-dismiss . "people bind it to a key"))
+    (org-agent-complete-dismiss . "people bind it to a key")
+    (org-agent-restore-conversation . "Emacs calls it for a mode of ours"))
   "Functions that people name in what is theirs, and why.
 They need neither the prefix of their file nor anything that calls them.")
 
@@ -210,6 +213,9 @@ They need neither the prefix of their file nor anything that calls them.")
     (`(push (cons ',variable ,_) minor-mode-map-alist)
      (string-prefix-p "org-agent-" (symbol-name variable)))
     (`(org-link-set-parameters ,type . ,_) (string-prefix-p "org-agent" type))
+    ;; How a mode says what restores its buffers.
+    (`(add-to-list 'desktop-buffer-mode-handlers '(,mode . ,_))
+     (string-prefix-p "org-agent-" (symbol-name mode)))
     (`(load (expand-file-name ,file . ,_) . ,_)
      (equal file "org-agent-autoloads"))))
 
