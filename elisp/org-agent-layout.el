@@ -321,7 +321,24 @@ Highlight what is above a window before it is shown."
                         (org-table org-agent-layout-table org-table))
                       face-remapping-alist))
   (add-hook 'pre-redisplay-functions #'org-agent-layout--above nil t)
-  (add-hook 'window-configuration-change-hook #'org-agent-layout--resized nil t))
+  (add-hook 'window-configuration-change-hook #'org-agent-layout--resized nil t)
+  (add-hook 'window-size-change-functions #'org-agent-layout--grown nil t))
+
+(defun org-agent-layout--grown (window)
+  "Have WINDOW, which has become taller, show more of what is above the end.
+Emacs scrolls a window that becomes smaller, to show point.  When the
+other window is gone again, it would leave the room below the end empty."
+  (when (and (windowp window)
+             (< 0 (window-old-body-pixel-height window)
+                (window-body-height window t))
+             (pos-visible-in-window-p (window-point window) window))
+    (with-current-buffer (window-buffer window)
+      (when (pos-visible-in-window-p (point-max) window)
+        (save-excursion
+          (goto-char (point-max))
+          (vertical-motion (- 1 (window-body-height window)) window)
+          (when (< (point) (window-start window))
+            (set-window-start window (point) t)))))))
 
 (defun org-agent-layout--measure ()
   "Return for how many columns to lay out: those of the narrowest window.

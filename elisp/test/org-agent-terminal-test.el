@@ -15,6 +15,7 @@
 (require 'org-agent-kernel-test)
 (require 'org-agent-chat)
 (require 'org-agent-draft)
+(require 'org-agent-list)
 
 (defun org-agent-terminal-test--run (form)
   "Evaluate FORM in an Emacs on a terminal and return its value.
@@ -267,6 +268,43 @@ That holds for moving by lines, and when an answer is undone."
     (redisplay t)
     (list :beside narrow
           :after (pos-visible-in-window-p letter conversation))))
+
+(defun org-agent-terminal-test--quit-a-list ()
+  "Look at a list and quit it; return what was seen of the conversation."
+  (org-agent-chat)
+  (org-agent-kernel-test--wait-attached)
+  (delete-other-windows)
+  (org-agent-kernel-test--say "Say it")
+  (org-agent-fake-wait (= 1 (org-agent-kernel-test--answers)))
+  (goto-char (point-max))
+  (redisplay t)
+  (let* ((conversation (selected-window))
+         (rows (lambda ()
+                 (redisplay t)
+                 (count-screen-lines (window-start conversation)
+                                     (window-end conversation t)
+                                     nil conversation)))
+         (before (funcall rows)) (start (window-start)))
+    (org-agent-list-open "*some list*" 'org-agent-list-mode #'ignore)
+    (redisplay t)
+    (let ((beside (funcall rows)))
+      (with-current-buffer (window-buffer)
+        (call-interactively (key-binding "q")))
+      (sit-for 0.1)
+      (list :fewer (< beside before)
+            :filled (>= (funcall rows) (min before (- (window-body-height) 2)))
+            :moved (and (= start (point-min)) (/= start (window-start)))
+            :point (= (point) (point-max))))))
+
+(ert-deftest org-agent-terminal-quit-fills-the-window ()
+  "When a list is gone, the conversation fills its window again."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange
+             (apply #'concat (cl-loop for n below 60 collect (format "- line %d\n" n)))
+             (cons 'times -1)))
+    (should (equal (org-agent-terminal-test--run
+                    '(org-agent-terminal-test--quit-a-list))
+                   '(:fewer t :filled t :moved nil :point t)))))
 
 (ert-deftest org-agent-terminal-letter-is-seen-again ()
   "After one has looked closely, the letter is where it was."
