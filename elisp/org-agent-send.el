@@ -490,20 +490,34 @@ there is none."
 (defun org-agent-retry (&optional model)
   "Have the question of the turn at point answered again.
 MODEL is the name of a model, or nil for that of the conversation.  The
-new answer comes after the others.  After the last question point goes
-to the end, where one sees it."
+new answer comes after the others, and point goes to where it comes: to
+the end after the last question, else behind the question's answers.
+The mark is set where point was."
   (interactive)
   (org-agent-chat-check-attached)
-  (let ((heading (org-agent-send-question-here)))
+  (let* ((heading (org-agent-send-question-here))
+         (last (eql heading (org-agent-heading-last-turn 'user))))
     (org-agent-kernel-request-here
      "turn/retry" (append (list :event (org-agent-heading-property heading "ID")
                                 :above (org-agent-settings-inherited heading))
                           (and model (list :model model)))
-     :success (lambda (_) (message "The question is being answered again"))
+     :success (lambda (_)
+                (message "The question is being answered again%s"
+                         (if last ""
+                           (substitute-command-keys
+                            " here; \\[universal-argument] \\[set-mark-command] goes back"))))
      :failure (lambda (refusal)
                 (org-agent-chat-complain "Not answered again" refusal)))
-    (when (eql heading (org-agent-heading-last-turn 'user))
-      (goto-char (point-max)))))
+    (if last
+        (goto-char (point-max))
+      (org-agent-send--go-behind heading))))
+
+(defun org-agent-send--go-behind (heading)
+  "Go behind the answers to the question at HEADING, with room below."
+  (push-mark nil t)
+  (goto-char (max (point-min) (1- (org-agent-heading-subtree-end heading))))
+  (when (eq (current-buffer) (window-buffer))
+    (recenter (/ (window-body-height) 4))))
 
 (provide 'org-agent-send)
 ;;; org-agent-send.el ends here

@@ -278,6 +278,26 @@ The buffers that were opened for what was asked from there go with it."
     (should (equal (last (org-agent-kernel-test--shape) 2)
                    '((2 "Second try") (1 ""))))))
 
+(ert-deftest org-agent-kernel-repeats-where-one-looks ()
+  "When an earlier question is answered again, point goes where the answer comes.
+The mark goes back."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "First" (cons 'times -1)))
+    (dotimes (n 2)
+      (org-agent-kernel-test--say (format "Question %d" n))
+      (org-agent-kernel-test--settle (1+ n)))
+    (goto-char (point-min))
+    (search-forward "Question")
+    (let ((before (point)) at)
+      (org-agent-retry)
+      (setq at (point))
+      (should (looking-at-p "\n\\* Question 1"))
+      (should (= (mark t) before))
+      (org-agent-kernel-test--settle 3)
+      (should (= (point) at))
+      (forward-line)
+      (should (looking-at-p "\\*\\* First")))))
+
 (ert-deftest org-agent-kernel-takes-200-messages-in-order ()
   "200 messages that are sent at once are answered once and in order."
   (org-agent-kernel-test--with
