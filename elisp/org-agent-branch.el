@@ -160,7 +160,7 @@ before it.  The buffers are killed when Ediff ends."
          (second (or (and at (> at 0) at)
                      (if at 1 (1- (length answers))))))
     (when (< (length answers) 2)
-      (user-error "There are no two answers; M-x org-agent-regenerate makes another one"))
+      (user-error "There are no two answers; M-x org-agent-retry makes another one"))
     (let* ((buffers (mapcar #'org-agent-branch--buffer
                             (list (nth (1- second) answers)
                                   (nth second answers))))

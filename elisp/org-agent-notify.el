@@ -168,12 +168,12 @@ It is shown until the first answer."
 (defun org-agent-notify--header-usage ()
   "Return the part of the header line that counts tokens and money, or nil."
   (when-let* ((usage (org-agent-chat-get :usage)))
-    (concat (org-agent-notify-thousands (or (plist-get usage :input) 0))
-            " in, "
-            (org-agent-notify-thousands (or (plist-get usage :output) 0))
-            " out"
-            (when-let* ((cost (org-agent-notify-cost usage)))
-              (concat "  " cost)))))
+    (propertize
+     (concat (org-agent-notify-thousands (or (plist-get usage :input) 0)) " in, "
+             (org-agent-notify-thousands (or (plist-get usage :output) 0)) " out"
+             (when-let* ((cost (org-agent-notify-cost usage)))
+               (concat "  " cost)))
+     'help-echo "tokens that models read and wrote in this conversation; M-x org-agent-usage: more")))
 
 (defun org-agent-notify--header-room ()
   "Return the part of the header line that says how full the model's window is.
@@ -184,11 +184,11 @@ Return nil when that is unknown."
      ((org-agent-chat-get :compacting)
       (org-agent-notify--header-button "summarising" 'org-agent-header-busy))
      ((and shown window (> window 0))
-      (let ((percent (/ (* 100 shown) window)))
-        (if (< percent 60)
-            (format "%d%%%% full" percent)
-          (org-agent-notify--header-button (format "%d%%%% full" percent)
-                                    'org-agent-header-waiting)))))))
+      (let* ((percent (/ (* 100 shown) window))
+             (words (format "%d%%%% full" percent)))
+        (if (>= percent 60)
+            (org-agent-notify--header-button words 'org-agent-header-waiting)
+          (propertize words 'help-echo "how much of what the model can read at once the last request had")))))))
 
 ;;;###autoload
 (defun org-agent-notify-cost (usage)

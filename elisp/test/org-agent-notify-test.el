@@ -85,6 +85,17 @@
       (should (equal (buffer-name (window-buffer)) "*org-agent-chat*"))
       (should (looking-at "\\* Is <b>")))))
 
+(ert-deftest org-agent-notify-header-explains-its-numbers ()
+  "The mouse on a number of the header line says what it counts."
+  (org-agent-fake-with-chat
+    (org-agent-chat-put :usage '(:input 12000 :output 300) :shown 9 :window 100)
+    (let ((line (org-agent-notify-header-line)))
+      (pcase-dolist (`(,shown . ,said) '(("12k in, 300 out" . "tokens that models read and wrote")
+                                         ("9%% full" . "what the model can read at once")))
+        (should (string-search said (or (get-text-property (string-search shown line)
+                                                           'help-echo line)
+                                        "")))))))
+
 (ert-deftest org-agent-notify-over-the-bus ()
   "A long turn is notified of over D-Bus.
 This runs in another Emacs, which is started with the address of the bus
