@@ -39,6 +39,7 @@
 (require 'org-agent-draft)
 (require 'org-agent-heading)
 (require 'org-agent-inert)
+(require 'org-agent-layout)
 (require 'org-agent-list)
 (require 'org-agent-section)
 (require 'org-agent-chat)
@@ -126,12 +127,38 @@ the conversation, \\[org-agent-why-log] shows the turn's lines in the log,
               enable-local-variables nil
               ;; The end of a folded block's last line is seen: it has no colour.
               org-fontify-whole-block-delimiter-line nil
+              org-hide-emphasis-markers t
+              font-lock-extra-managed-props
+              (append '(display line-prefix wrap-prefix)
+                      font-lock-extra-managed-props)
               header-line-format '(:eval (org-agent-explain--header)))
+  (add-to-invisibility-spec 'org-agent-page)
+  (font-lock-add-keywords nil '((org-agent-explain--fontify)) t)
+  (org-agent-layout-setup)
   (setq buffer-read-only t
         buffer-undo-list t
         truncate-lines nil
         word-wrap t)
   (org-agent-fontify-listed-languages))
+
+(defun org-agent-explain--fontify (limit)
+  "Show the text from point to LIMIT as a page; a font-lock matcher.
+What it has of Org's marks is there and not seen, as in a conversation."
+  (let ((from (point)))
+    (org-agent-layout-lists from limit)
+    (org-agent-layout-blocks from limit)
+    (org-agent-layout-tables from limit)
+    (goto-char from)
+    (while (re-search-forward "^\\*+ " limit t)
+      (put-text-property
+       (match-beginning 0) (line-end-position) 'line-prefix
+       (make-string (* 2 (- (match-end 0) (match-beginning 0) 2)) ?\s))
+      (org-agent-layout-hide (match-beginning 0) (match-end 0)))
+    ;; The end of a folded block's last line is seen: it has no colour.
+    (goto-char (max (point-min) (1- from)))
+    (while (re-search-forward "\n\\*" (min (point-max) (1+ limit)) t)
+      (put-text-property (match-beginning 0) (1+ (match-beginning 0)) 'face nil)))
+  nil)
 
 (defun org-agent-explain--header ()
   "Return the header line of a story."

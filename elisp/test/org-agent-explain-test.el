@@ -75,6 +75,17 @@
         (should (search-forward "Model asked, request 1" nil t))
         (should (search-forward "System prompt" nil t))
         (should (invisible-p (point)))
+        (forward-line 2)
+        ;; It is read as a page: Org's marks are there and not seen.
+        (save-excursion
+          (font-lock-ensure)
+          (search-backward "#+begin_example")
+          (should (eq 'org-agent-page (get-text-property (point) 'invisible)))
+          (search-forward "\n")
+          (should (get-text-property (point) 'line-prefix))
+          (search-backward "** System prompt")
+          (should (eq 'org-agent-page (get-text-property (point) 'invisible)))
+          (should (equal "  " (get-text-property (point) 'line-prefix))))
         (should (search-forward "Verdict of the policy: allow" nil t))
         (org-agent-why-visit)
         (should (equal org-agent-chat-session "main"))
