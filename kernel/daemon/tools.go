@@ -43,7 +43,7 @@ func ToolNames() []string {
 
 // fileDeps returns what the tools for files need.
 func (d *daemon) fileDeps() tool.Files {
-	return tool.Files{Home: d.paths.Home, Unread: policy.Unread(d.paths.Home, d.paths.State)}
+	return tool.Files{Home: d.paths.Home, Unread: policy.Unread(d.paths.Home, d.paths.State), Keys: policy.HasKeys}
 }
 
 // noteDeps returns what the tools for Org files and for Emacs need.

@@ -46,7 +46,7 @@ const (
 func (t Tree) Search(ctx context.Context, s Search, show func(name string) string) (Matches, error) {
 	f := finder{search: s}
 	whole, err := t.walk(ctx, func(in *os.Root, name, below string) bool {
-		if s.Files != nil && !s.Files.Matches(below) {
+		if s.Files != nil && !s.Files.Matches(below) || t.Keys != nil && t.Keys(filepath.Join(t.Root, below)) {
 			return true
 		}
 		file, info, err := openIn(in, name)

@@ -20,6 +20,9 @@ type Tree struct {
 	All bool
 	// Unread reports whether a file or a directory is always skipped. nil: none is.
 	Unread func(path string) bool
+	// Keys reports whether a file has keys by what it is: by another name of it, or by how it begins. A search of
+	// texts skips it. nil: none has.
+	Keys func(path string) bool
 }
 
 // skippedDirectories are skipped unless Tree.All is set: they contain nobody's own work, or too

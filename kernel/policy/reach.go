@@ -245,6 +245,12 @@ func Unread(home, state string) func(path string) bool {
 	}
 }
 
+// HasKeys reports whether a file has keys, or may have, by its name, another name of it, or how it begins.
+func HasKeys(path string) bool {
+	user, _ := os.UserHomeDir() // "" where there is none: the file itself is looked at all the same
+	return keys.In(path, user) != keys.None
+}
+
 // writeFence never allows changing a conversation. A file that decides what the agent is and may do
 // can be changed only once for each approval, exactly as the person saw the change.
 func (p *Policy) writeFence(path string) fence {

@@ -19,6 +19,8 @@ type Files struct {
 	Home string
 	// Unread reports whether a file is skipped in every directory that is searched. nil: none is.
 	Unread func(path string) bool
+	// Keys reports whether a file that a search finds has keys by what it is. nil: none has.
+	Keys func(path string) bool
 }
 
 func (f Files) there() bool { return f.Home != "" }
@@ -133,7 +135,7 @@ func setting(reach []protocol.Reach, path, before, after string) []protocol.Reac
 
 // tree returns the files below a directory.
 func (f Files) tree(path string, all bool) files.Tree {
-	return files.Tree{Root: path, All: all, Unread: f.Unread}
+	return files.Tree{Root: path, All: all, Unread: f.Unread, Keys: f.Keys}
 }
 
 // orHome fills in the directory that is searched by default.

@@ -91,7 +91,7 @@ func (proc *process) tools(ctx context.Context, paths config.Paths) (*tool.Regis
 	return tool.BuiltIn(tool.Deps{Commands: home.Commands(func() []string { return settings.Programs }, fence, nil, nil), Pages: home.Pages(now, nil, nil), Search: home.SearchServer(now), Skills: sync.OnceValue(func() *skillmd.Set {
 		notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
 		return proc.promptSkills(ctx, paths, paths.Skills, notes.Load(ctx)).Current()
-	}), Files: tool.Files{Home: paths.Home, Unread: policy.Unread(paths.Home, paths.State)}})
+	}), Files: tool.Files{Home: paths.Home, Unread: policy.Unread(paths.Home, paths.State), Keys: policy.HasKeys}})
 }
 
 // listPrompts prints the prompt skills, and why some are not used.
