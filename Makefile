@@ -244,6 +244,18 @@ animation: need-emacs $(BIN) bin/llmtest-server $(AUTOLOADS) ## make the animati
 power-loss: ## lose the power at LOSSES (default 3000) moments of a journal's life, and check what is left
 	ORG_AGENT_POWER_LOSSES=$(or $(LOSSES),3000) $(GO) test -count=1 -timeout 0 -run TestPowerLoss ./kernel/journal/powerloss
 
+.PHONY: red-team
+red-team: $(BIN) ## attack the built kernel with all corpora, as an ordinary user and, where root starts it, as root; and try the options that programs are allowed
+	@set -e; work="$$(mktemp -d)"; trap 'rm -rf "$$work"' EXIT; chmod 755 "$$work"; \
+	$(GO) build -o "$$work/redteam" ./kernel/cmd/redteam; \
+	"$$work/redteam" -program $(BIN) -data . $(if $(CLASS),-only '$(CLASS)'); \
+	if [ "$$(id -u)" = 0 ]; then \
+	  mkdir -p "$$work/kernel/policy" "$$work/testdata" "$$work/tmp"; cp -R kernel/policy/testdata "$$work/kernel/policy"; \
+	  cp -R testdata/held "$$work/testdata"; cp $(BIN) "$$work/org-agent"; chmod -R a+rX "$$work"; chmod 1777 "$$work/tmp"; \
+	  cd "$$work"; TMPDIR="$$work/tmp" HOME="$$work/tmp" setpriv --reuid=65534 --regid=65534 --clear-groups ./redteam -program ./org-agent -data . $(if $(CLASS),-only '$(CLASS)'); \
+	fi
+	$(if $(CLASS),,PROGRAMS=all $(GO) test -count=1 -timeout 0 -vet=off -v -run '^TestProgramsDoNoMore$$' ./kernel/shell)
+
 .PHONY: kills
 kills: ## for KILLTIME (default 1h) kill kernels that run commands, call tools, wait for people and archive, and check what was done
 	@set -o pipefail; $(GO) test -count=1 -timeout 0 -vet=off -v -run '^TestKilledAmidDeeds$$' ./kernel/daemon -kills $(or $(KILLTIME),1h) | grep -v -e '^=== ' -e '--- PASS'
