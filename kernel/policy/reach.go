@@ -145,16 +145,18 @@ func (p *Policy) pathRule(rules *Rules, kind protocol.ReachKind, path string) De
 }
 
 // fetchRule judges fetching an address. The address "*" is the network of a command, which can send what it
-// reads to any server. So no row allows it.
+// reads to any server. So no row allows it, and a yes holds for one time.
 func (p *Policy) fetchRule(rules *Rules, address string) Decision {
 	what, network := "fetches "+address, address == "*"
 	if network {
 		what = "has a way to any server"
 	}
-	return applyRules(rules, Decision{What: what, Kind: Ask, Reason: what}, string(protocol.ReachFetches), func(r *rule) (possible, certain bool) {
+	d := applyRules(rules, Decision{What: what, Kind: Ask, Reason: what}, string(protocol.ReachFetches), func(r *rule) (possible, certain bool) {
 		certain = r.address.certain(address) || r.Verdict == Refuse && r.address.names(address)
 		return r.address.possible(address), certain && !(network && r.Verdict == Allow)
 	})
+	d.OnceOnly = network
+	return d
 }
 
 // applyRules applies the rules of one kind to the decision that would hold without them. Refuse wins
