@@ -327,7 +327,9 @@ func orgParts(root Root, path, text string, judgement withheld.Judgement) []jour
 		first = d.Headings[0].Start
 	}
 	var parts []journal.Part
-	if head, level := visibleText(text[:first]), judgement.At(0); (head != "" || title != name) && level < withheld.Sealed {
+	// A note is found by its title. The title of a file of the memory says nothing that is remembered.
+	titled := title != name && !root.Memory
+	if head, level := visibleText(text[:first]), judgement.At(0); (head != "" || titled) && level < withheld.Sealed {
 		parts = append(parts, journal.Part{Title: title, Text: head, Tags: fileTags, Scope: scopeOf(root, level, ""), Day: day, Line: 1, End: first})
 	}
 	tags := map[*org.Heading][]string{nil: fileTags}

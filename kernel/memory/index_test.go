@@ -98,6 +98,22 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// A note is found by its title alone. A file of the memory that says nothing but its title is no memory.
+func TestIndexOfTitles(t *testing.T) {
+	x, home, notes := newIndex(t)
+	put(t, home, "MEMORY.org", "#+TITLE: Samovar\n# Write below this line.\n")
+	put(t, notes, "tea.org", "#+TITLE: Samovar\n")
+	refreshed(t, x, 2)
+	if got := places(t, x, "samovar"); got != "tea.org:1 Samovar" {
+		t.Errorf("found %q", got)
+	}
+	put(t, home, "MEMORY.org", "#+TITLE: Kettle\nIt is the blue one.\n")
+	refreshed(t, x, 1)
+	if got := places(t, x, "kettle"); got != "MEMORY.org:1 Kettle" {
+		t.Errorf("found %q", got)
+	}
+}
+
 // TestIndexFollows checks that searches find the present content of the files, without a
 // notification, as long as something that was indexed is found.
 func TestIndexFollows(t *testing.T) {
