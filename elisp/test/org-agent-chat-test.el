@@ -450,8 +450,9 @@ Each came with what stands above its question."
       (org-agent-chat-ctrl-c-ctrl-c)
       (org-agent-fake-wait (org-agent-fake-requests "turn/retry"))
       (should (equal (org-agent-chat-test--retried) '("q1")))
-      ;; Its answer comes here, not at the end.
-      (should (= (point) (org-agent-heading-find "n1"))))))
+      ;; Its answer comes here, behind the others, and not at the end.
+      (should (= (1+ (point)) (org-agent-heading-find "q2")))
+      (should (= (mark t) (org-agent-heading-find "n1"))))))
 
 (ert-deftest org-agent-chat-counts-what-waits ()
   "The header line counts the messages that wait for a running turn."
