@@ -25,7 +25,15 @@ var walked = []struct {
 	{"README.org", "Your own model", true},
 	{"README.org", "Write your first skill", false},
 	{"elisp/org-agent.org", "The first half hour", false},
+	{"elisp/org-agent.org", "How do I stop an answer?", false},
+	{"elisp/org-agent.org", "How do I ask the same question again?", false},
+	{"elisp/org-agent.org", "How do I begin another conversation?", false},
+	{"elisp/org-agent.org", "How do I find what was said?", false},
 	{"elisp/org-agent.org", "How do I see and revoke what I have allowed?", false},
+	{"elisp/org-agent.org", "How do I see what is sent?", false},
+	{"elisp/org-agent.org", "How do I see why it said or did something?", false},
+	{"elisp/org-agent.org", "How do I see what it costs?", false},
+	{"elisp/org-agent.org", "How do I find out what is wrong?", false},
 }
 
 // readScripts reads the walks that are always done, and those in testdata/more, which take their time.
