@@ -256,6 +256,11 @@ red-team: $(BIN) ## attack the built kernel with all corpora, as an ordinary use
 	fi
 	$(if $(CLASS),,PROGRAMS=all $(GO) test -count=1 -timeout 0 -vet=off -v -run '^TestProgramsDoNoMore$$' ./kernel/shell)
 
+.PHONY: salvage
+salvage: ## compare what is salvaged of damaged journals with what .recover of SQLITE3 (default sqlite3) finds
+	$(call need,$(or $(SQLITE3),sqlite3),sqlite3)
+	SQLITE3='$(or $(SQLITE3),sqlite3)' $(GO) test -tags sqlite3 -count=1 -timeout 0 -vet=off -v -run '^TestSalvageFindsWhatRecoverDoes$$' ./kernel/journal
+
 .PHONY: kills
 kills: ## for KILLTIME (default 1h) kill kernels that run commands, call tools, wait for people and archive, and check what was done
 	@set -o pipefail; $(GO) test -count=1 -timeout 0 -vet=off -v -run '^TestKilledAmidDeeds$$' ./kernel/daemon -kills $(or $(KILLTIME),1h) | grep -v -e '^=== ' -e '--- PASS'

@@ -50,6 +50,7 @@ func (s *salvage) copyTables(ctx context.Context) error {
 	for _, t := range s.reader.Tables() {
 		roots[t.Name] = t.Root
 	}
+	var astray []pages.Row // a damaged page leads from a tree to the pages of another one
 	for _, t := range s.tables {
 		root, ok := roots[t.name]
 		if !ok {
@@ -58,6 +59,8 @@ func (s *salvage) copyTables(ctx context.Context) error {
 		for row := range s.reader.Tree(root) {
 			if t.fits(row) {
 				s.put(ctx, t, row)
+			} else {
+				astray = append(astray, row)
 			}
 		}
 		if ctx.Err() != nil {
@@ -65,6 +68,9 @@ func (s *salvage) copyTables(ctx context.Context) error {
 		}
 	}
 	for _, record := range []bool{true, false} {
+		for _, row := range astray {
+			s.putLone(ctx, row.Number == 0, row, record)
+		}
 		for leaf := range s.reader.Rest() {
 			for _, row := range leaf.Rows {
 				s.putLone(ctx, leaf.Index, row, record)

@@ -236,7 +236,7 @@ func (t *Table) start(ctx context.Context, r Request, takesInput bool) (*command
 		boxed.Covered = append(boxed.Covered, sandbox.Cover{Path: file.Path, Directory: file.Directory, Text: file.Text})
 	}
 	if t.config.Dial != nil {
-		boxed.WayOut = func(l net.Listener) { _ = wayout.Serve(l, t.config.Dial) } // the command sees that nobody answers
+		boxed.WayOut = func(l net.Listener) { _ = wayout.Serve(t.ctx, l, t.config.Dial) } // the command sees that nobody answers
 	}
 	boxed.Note = t.file(r.Session, id) + noteSuffix
 	boxed.Found = func(found sandbox.Left) {

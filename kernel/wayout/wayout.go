@@ -25,9 +25,11 @@ const (
 	headerTime  = 30 * time.Second
 )
 
-// Serve answers at a listener until it is closed. It returns when nothing of what it began is left.
-func Serve(listener net.Listener, dial Dial) error {
-	ctx, cancel := context.WithCancel(context.Background()) // until the listener is closed
+// Serve answers at a listener until it is closed or ctx ends, and closes it. It returns when nothing of what it
+// began is left.
+func Serve(ctx context.Context, listener net.Listener, dial Dial) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer context.AfterFunc(ctx, func() { _ = listener.Close() })() // what waits at it ends with ctx
 	p := &proxy{ctx: ctx, dial: dial, places: make(chan struct{}, connections)}
 	p.transport = &http.Transport{DialContext: p.connect, DisableCompression: true, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute, ResponseHeaderTimeout: 5 * time.Minute}
 	server := &http.Server{Handler: p, MaxHeaderBytes: headerBytes, ReadHeaderTimeout: headerTime, BaseContext: func(net.Listener) context.Context { return ctx }}

@@ -29,7 +29,7 @@ func proxy(t *testing.T, allowed string) *url.URL {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- wayout.Serve(listener, func(ctx context.Context, network, address string) (net.Conn, error) {
+		ended <- wayout.Serve(context.Background(), listener, func(ctx context.Context, network, address string) (net.Conn, error) {
 			if address != "public.example:80" && address != "public.example:443" {
 				return nil, errors.New("it is not public")
 			}
@@ -118,5 +118,28 @@ func TestProxyRefuses(t *testing.T) {
 		if line, err := bufio.NewReader(connection).ReadString('\n'); err != nil || !strings.Contains(line, c.want) {
 			t.Errorf("%q: %q, %v", c.request, line, err)
 		}
+	}
+}
+
+// TestServeEndsWithItsContext: the end of the context ends a way out at which somebody is connected.
+func TestServeEndsWithItsContext(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- wayout.Serve(ctx, listener, (&net.Dialer{}).DialContext) }()
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	end()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := net.Dial("tcp", listener.Addr().String()); err == nil {
+		t.Error("it is still listened to")
 	}
 }
