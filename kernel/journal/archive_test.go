@@ -86,7 +86,7 @@ func stubs(t *testing.T, j *journal.Journal) (n int) {
 func TestArchive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := journal.Reopen(t, path)
-	before := longStory(t, j, 60, protocol.TurnAnswered)
+	longStory(t, j, 60, protocol.TurnAnswered)
 	if moved, err := j.Archive.Move(t.Context(), time.Now().Add(-time.Hour)); moved != 0 || err != nil {
 		t.Fatalf("%d rows of the last hour were archived, %v", moved, err)
 	}
@@ -94,7 +94,7 @@ func TestArchive(t *testing.T) {
 		t.Error("an archive of nothing was made")
 	}
 	accepted(t, j, "waits", "main", "this one goes on") // the last turn's rows are those before it
-	before = allRows(t, j)
+	before := allRows(t, j)
 	must(t, j.Exec(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)"))
 	size := j.Size()
 	moved, err := j.Archive.Move(t.Context(), time.Now().Add(time.Hour))
