@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -111,18 +110,6 @@ func (c *Caller) judged() error {
 		return nil
 	}
 	return c.alone()
-}
-
-// unchanged refuses a change of a text that is another one by now. A person who decides about it, and has seen
-// what it would have made of the former text, is told that nothing comes of it.
-func (f Files) unchanged(ctx context.Context, path, hash string) error {
-	if hash == "" {
-		return nil
-	}
-	if text, err := files.Whole(ctx, path); err == nil && files.Hash(text) != hash {
-		return protocol.ToolErrorf(protocol.ToolChanged, "%s is not what it was: read it again", f.short(path))
-	}
-	return nil // Perform reports the error
 }
 
 // setting adds to the reach of a change that it gives the file variables.

@@ -46,9 +46,6 @@ func writeFile(f Files) Tool {
 			}
 			reach = changes(path)
 			if f.Unread == nil || !f.Unread(path) {
-				if err := f.unchanged(ctx, path, a.Hash); err != nil {
-					return nil, err
-				}
 				before, err := files.Whole(ctx, path)
 				if err != nil {
 					before = nil // Perform reports the error
