@@ -20,6 +20,7 @@
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'org-agent)
 (require 'org-agent-heading)
 (require 'org-agent-layout)
 

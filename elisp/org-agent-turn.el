@@ -55,6 +55,7 @@ the inserted text, and whether the file is saved."
                                session))
     (org-agent-chat-in session
       (org-agent-file-owner-settle)
+      (org-agent-turn--keep-what-was-shown (plist-get params :turn) text)
       (pcase-let* ((org-agent-answer-undoable
                     (and org-agent-answer-undoable
                          (not (plist-get params :asks))))
@@ -117,16 +118,21 @@ An alist of the ids of questions and lists (TEXT . PLACES); see
   "Note that the turn of PARAMS has ended, and save the file."
   (org-agent-chat-in (plist-get params :session)
     (let ((turn (plist-get params :turn)))
-      (org-agent-answer-remove turn)
+      (if (eq (plist-get params :state) :interrupted)
+          (org-agent-turn-set-aside turn)
+        (org-agent-answer-remove turn))
       (org-agent-answer-end turn)
       (org-agent-turn--bring-back-late)
-      (org-agent-turn--forget-aside (plist-get params :event))
+      ;; What says that an answer broke off may still be on its way, in a file.
+      (unless (eq (plist-get params :state) :interrupted)
+        (org-agent-turn--forget-aside (plist-get params :event)))
       (when (member (org-agent-chat-get :turn) (list nil turn))
         (org-agent-chat-put :turn nil :phase nil :progress nil))
       (org-agent-turn--count params)
       (org-agent-heading-mark-waiting (plist-get params :event) nil)
       (when (org-agent-file-owner-awaited-p)
-        (org-agent-chat-own-file org-agent-file-owner-file))
+        (org-agent-chat-own-file org-agent-file-owner-file)
+        (org-agent-turn--bring-back-late))
       (org-agent-chat-restore-draft)
       (org-agent-file-owner-save)
       (org-agent-turn--announce params)))
@@ -165,6 +171,7 @@ An alist of the ids of questions and lists (TEXT . PLACES); see
         (org-agent-answer-insert-question event question
                                           (plist-get params :parent)))
       (when answer
+        (org-agent-turn--keep-what-was-shown turn answer)
         (org-agent-answer-perform (plist-get params :id) turn event answer
                                   (plist-get params :words))
         (org-agent-turn--bring-back-late)))))
@@ -190,6 +197,12 @@ An alist of the ids of questions and lists (TEXT . PLACES); see
   "Set all previews aside."
   (dolist (entry (copy-sequence org-agent-answer-previews))
     (org-agent-turn-set-aside (car entry))))
+
+(defun org-agent-turn--keep-what-was-shown (turn answer)
+  "Set the preview of TURN aside if ANSWER says that the kernel ended.
+ANSWER would take the place of what was shown."
+  (when (string-match-p "^:STATE:[ \t]+interrupted[ \t]*$" answer)
+    (org-agent-turn-set-aside turn)))
 
 (defun org-agent-turn--shown (preview beg end)
   "Return the text of PREVIEW from BEG to END, its heading as a line of text.

@@ -373,9 +373,9 @@ The turn ends once, with what to press, and is answered again by it."
       (org-agent-kernel-test--wait-attached)
       (org-agent-kernel-test--settle 1)
       ;; The kernel may tell how the turn ended after it has told that it is attached.
-      (org-agent-fake-wait
-       (with-current-buffer (messages-buffer)
-         (string-search "The answer broke off, because the kernel ended" (buffer-string))))
+      (org-agent-fake-wait (string-search shown (buffer-string)))
+      (should (with-current-buffer (messages-buffer)
+                (string-search "The answer broke off, because the kernel ended" (buffer-string))))
       (should (string-suffix-p "I write on" (buffer-string)))
       (should (equal "I write on" (buffer-substring-no-properties (max (point-min) (- (point) 10)) (point))))
       (should (string-match-p
