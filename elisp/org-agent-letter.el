@@ -24,7 +24,7 @@
 (require 'org-agent-heading)
 (require 'org-agent-layout)
 
-(defconst org-agent-letter--fewest 6
+(defconst org-agent-letter--fewest 12
   "How many lines of a change are shown at least.")
 
 (defconst org-agent-letter--beside 5
