@@ -24,7 +24,7 @@
 (require 'org-agent-heading)
 (require 'org-agent-layout)
 
-(defconst org-agent-letter--fewest 12
+(defconst org-agent-letter--fewest 6
   "How many lines of a change are shown at least.")
 
 (defconst org-agent-letter--beside 5
@@ -42,18 +42,30 @@ those of a message; one is for a line of the letter that is wrapped.")
               ((equal (org-agent-heading-property heading "ASKS") "approval")))
     heading))
 
-(defun org-agent-letter--room (heading beg end)
+(defun org-agent-letter--least (body end)
+  "Return how many lines of the text from BODY to END are shown at least.
+The first lines that a diff changes are among them, also behind lines
+that stay."
+  (save-excursion
+    (goto-char body)
+    (max org-agent-letter--fewest
+         (if (re-search-forward "^[-+]\\(?:[^-+]\\|$\\)" end t)
+             (+ 2 (count-lines body (line-end-position)))
+           0))))
+
+(defun org-agent-letter--room (heading beg body end)
   "Return for how many lines of the block from BEG to END there is room.
-HEADING is that of its letter.  The smallest window counts."
+Its text begins at BODY, and HEADING is that of its letter.  The smallest
+window counts."
   (let* ((windows (get-buffer-window-list nil 'no-minibuffer 'visible))
          (height (if windows
                      (apply #'min (mapcar #'window-body-height windows))
                    24))
-         (body (or (cdr (assq t (org-agent-heading-properties heading))) heading))
+         (first (or (cdr (assq t (org-agent-heading-properties heading))) heading))
          (last (org-agent-heading-subtree-end heading)))
-    (max org-agent-letter--fewest
+    (max (org-agent-letter--least body end)
          (- height 1                    ; the heading
-            (count-lines (min body beg) beg)
+            (count-lines (min first beg) beg)
             1                           ; the name of the language
             (count-lines end (max end last))
             org-agent-letter--beside))))
@@ -72,7 +84,7 @@ open approval: what else is offered there is listed whole."
                    (let ((case-fold-search t))
                      (re-search-forward "^[ \t]*#\\+begin_" (+ beg 8) t)
                      (= (line-beginning-position) beg))))
-                (room (org-agent-letter--room heading beg end))
+                (room (org-agent-letter--room heading beg body end))
                 ;; The last line of the block is not seen.
                 (more (- (count-lines body end) 1 room))
                 ((> more 1)))
@@ -82,7 +94,7 @@ open approval: what else is offered there is listed whole."
         (put-text-property
          (point) (1+ (point)) 'display
          (propertize (concat (org-agent-layout-glyph "▸ " "+ ")
-                             (concat (org-agent-counted more "more line") "; TAB shows them"))
+                             (org-agent-counted more "more line") "; TAB shows them")
                      'face '(org-agent-page-unfinished org-agent-layout-code)
                      'org-agent-letter t))
         (org-agent-layout-hide (1+ (point)) end)))))

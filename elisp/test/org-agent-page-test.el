@@ -186,7 +186,7 @@ A line between them says how many lines there are more; TAB shows them."
       (let ((page (org-agent-page-test--seen)))
         (should (string-match-p
                  (concat "? May I write x\\?\n- it writes\n\ndiff\n\\+line 1\n"
-                         "\\(?:\\+line .+\n\\)\\{11\\}\\+ 28 more lines; TAB shows them\n"
+                         "\\(?:\\+line .\n\\)\\{5\\}\\+ 34 more lines; TAB shows them\n"
                          "\nMore:\n\ntext\n\\(?:rule\n\\)\\{12\\}\nC-c C-c yes\n")
                  page))
         (random "letter")
@@ -205,8 +205,13 @@ A line between them says how many lines there are more; TAB shows them."
         (font-lock-flush)
         (font-lock-ensure)
         (should (string-match-p "\\+line 40\n\nMore" (org-agent-page-test--seen)))))
+    ;; What changes first is seen, also behind lines that stay.
+    (org-agent-page-test--with
+        (replace-regexp-in-string "^\\+\\(line [1-9]\\)$" " \\1" (letter "TODO" 40))
+      (should (string-match-p "^ line 9\n\\+line 10\n\\+line 11\n\\+line 12\n\\+ 28 more lines"
+                              (org-agent-page-test--seen))))
     ;; One line more is shown rather than counted, and what is decided is a record.
-    (pcase-dolist (`(,keyword . ,lines) '(("TODO" . 13) ("DONE" . 40)))
+    (pcase-dolist (`(,keyword . ,lines) '(("TODO" . 7) ("DONE" . 40)))
       (org-agent-page-test--with (letter keyword lines)
         (should-not (string-match-p "more lines" (org-agent-page-test--seen)))))))
 
