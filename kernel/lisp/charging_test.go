@@ -371,7 +371,7 @@ func TestLoopsStep(t *testing.T) {
 		// A function that accounts for fewer steps than these may not take longer for long arguments
 		// than for none, but for what is brief. It is given several tries, because a machine under
 		// load may stop it at any time.
-		fewest, brief, tries = elements / 256, 3 * time.Millisecond, 5
+		fewest, brief, tries = elements / 256, 3 * time.Millisecond, 20
 	)
 	most := 1
 	if *thorough {
