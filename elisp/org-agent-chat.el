@@ -166,6 +166,8 @@ answer there, and \\[org-agent-rewrite] rewrites a region."
   (setq-local org-confirm-babel-evaluate t
               org-link-elisp-confirm-function #'yes-or-no-p
               org-link-shell-confirm-function #'yes-or-no-p
+              ;; The level of the draft says what a message belongs to.
+              org-cycle-level-after-item/entry-creation nil
               ;; Org evaluates local variables when it restarts a mode.
               enable-local-variables nil
               enable-local-eval nil

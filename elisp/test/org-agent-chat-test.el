@@ -133,6 +133,20 @@
     (dolist (name '("" ".x" "a/b" "a " "a\nb" "a*b"))
       (should-not (org-agent-chat-valid-session-p name)))))
 
+;;;; Keys of Org
+
+(ert-deftest org-agent-chat-tab-leaves-the-draft ()
+  "TAB in an empty draft leaves its level, which says what it belongs to."
+  (org-agent-fake-with-chat
+    (org-agent-fake-act "a1" (org-agent-fake-say "Hello")
+                        (org-agent-fake-answer-text "a1" "Yes" "Body"))
+    (goto-char (point-max))
+    (let ((before (org-agent-fake-text)))
+      (should (string-suffix-p "\n* " before))
+      (dotimes (_ 3)
+        (call-interactively (key-binding (kbd "TAB")))
+        (should (equal (org-agent-fake-text) before))))))
+
 ;;;; Stop, retry, header line
 
 (defun org-agent-chat-test--retried ()
