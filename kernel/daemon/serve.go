@@ -45,6 +45,7 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 		return err
 	}
 	places := d.places(info, token, unix)
+	places.Remember()
 	defer places.Leave()
 	if err := d.subagents.Recover(ctx); err != nil {
 		return err

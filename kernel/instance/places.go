@@ -67,8 +67,8 @@ func (p place) there() bool {
 const Interval = time.Second
 
 // Keep looks after the places until ctx ends, and then returns nil. An error says why the kernel has to end.
+// [Places.Remember] comes first.
 func (p *Places) Keep(ctx context.Context) error {
-	p.remember()
 	ticker := time.NewTicker(Interval)
 	defer ticker.Stop()
 	missing := 0 // how often in succession
@@ -95,8 +95,9 @@ func (p *Places) Keep(ctx context.Context) error {
 	}
 }
 
-// remember notes which files and directories there are.
-func (p *Places) remember() {
+// Remember notes which files and directories there are, by which Keep knows that one is another. It is
+// called before anybody is told that the kernel is there.
+func (p *Places) Remember() {
 	for _, one := range []place{
 		{path: p.Paths.Home, what: "the home"},
 		{path: p.Paths.Journal, what: "the journal", salvaged: true},
