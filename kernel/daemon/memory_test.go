@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,14 +102,22 @@ func TestMemoryIsChangedByApproval(t *testing.T) {
 	in.write(t, "MEMORY.org", theirs+memory.Record{ID: "car", Title: "The car is blue"}.String()+club)
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
+	known := map[string]bool{} // what was decided may be among those that wait for a moment
 	decided := func(id, text string) protocol.Ask {
 		t.Helper()
 		if _, err := e.Send(within(t), id, text); err != nil {
 			t.Fatal(err)
 		}
-		waiting := len(e.Approvals())
-		see(t, e, "the approval", func() bool { return len(e.Approvals()) > waiting })
-		approval := e.Approvals()[waiting]
+		var approval protocol.Ask
+		see(t, e, "the approval", func() bool {
+			all := e.Approvals()
+			fresh := slices.IndexFunc(all, func(a protocol.Ask) bool { return !known[a.ID] })
+			if fresh >= 0 {
+				approval = all[fresh]
+			}
+			return fresh >= 0
+		})
+		known[approval.ID] = true
 		if err := e.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}, nil); err != nil {
 			t.Fatal(err)
 		}
