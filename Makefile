@@ -23,7 +23,8 @@ OWN_MODULES := $(shell $(GO) env GOMODCACHE 2>/dev/null)
 PROXY       := $(shell $(GO) env GOPROXY 2>/dev/null)
 export GOMODCACHE := $(CURDIR)/.cache/mod
 export GOPROXY    := $(if $(wildcard $(OWN_MODULES)/cache/download),file://$(OWN_MODULES)/cache/download$(comma))$(PROXY)
-export GOFLAGS    := $(filter-out -buildvcs=% -modcacherw,$(GOFLAGS)) -buildvcs=false -modcacherw
+# Nobody looks at what is built here with a debugger; "go build" by hand makes what one needs.
+export GOFLAGS    := -gcflags=all=-dwarf=false $(filter-out -buildvcs=% -modcacherw,$(GOFLAGS)) -buildvcs=false -modcacherw
 ifeq ($(wildcard $(HOME)/.cache/go-build),)
 export GOCACHE := $(CURDIR)/.cache/build
 endif
@@ -139,7 +140,7 @@ need-mcp: .cache/mcp/node_modules/.package-lock.json
 # The names of sockets are bounded, and tests have theirs below directories of their own: where
 # temporary files are in a deep place, tests have them in /tmp.
 SHORT_TMP := $(shell name=$${TMPDIR:-/tmp}; [ "$$(printf %s "$$name" | wc -c)" -le 16 ] && echo "$$name" || echo /tmp)
-quick test-go test-raced test-unraced race-all test-mcp test-elisp test-shared kills: export TMPDIR := $(SHORT_TMP)
+quick test-go test-raced test-unraced race-all test-mcp test-elisp test-shared test-model kills: export TMPDIR := $(SHORT_TMP)
 
 .PHONY: test
 test: need-tests $(BIN) bin/llmtest-server ## get what the tests need and run them all, in three lanes beside each other
@@ -164,10 +165,9 @@ tests-in = $(if $(1),-run '^($(shell sed -nE 's/^func (Test[A-Za-z0-9]*).*/\1/p'
 # What hangs is ended after an hour: ten minutes, as "go test" has it, are few for a package on a
 # machine that does other things. "go vet" was run before.
 GO_TEST := $(GO) test -toolexec '$(RARELY)' -timeout 1h -vet=off
-# SQLite, translated from C, is not ours to look for races in, and takes ten times as long. Nobody
-# looks at these programs with a debugger. The detector would have each program that ends wait for a
-# second.
-GO_RACE := GORACE=atexit_sleep_ms=20 $(GO_TEST) -race -gcflags=all=-dwarf=false '-gcflags=modernc.org/...=-race=false -dwarf=false'
+# SQLite, translated from C, is not ours to look for races in, and takes ten times as long. The
+# detector would have each program that ends wait for a second.
+GO_RACE := GORACE=atexit_sleep_ms=20 $(GO_TEST) -race '-gcflags=modernc.org/...=-race=false -dwarf=false'
 
 .PHONY: test-go test-raced test-unraced check-go
 test-go: check-go test-raced test-unraced ## run the tests of Go
@@ -175,8 +175,8 @@ test-go: check-go test-raced test-unraced ## run the tests of Go
 # What is checked here, with the files that "test-shared" adds, is not checked again where it is tested.
 check-go:
 	@unformatted="$$(gofmt -l kernel skills)"; [ -z "$$unformatted" ] || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
-	$(RARELY) $(GO) vet -tags shared ./...
-	$(RARELY) $(GO) tool staticcheck -tags shared ./...
+	$(RARELY) $(GO) vet -tags shared,model ./...
+	$(RARELY) $(GO) tool staticcheck -tags shared,model ./...
 
 # Files for "race" are of packages that otherwise run without the detector, files for "!race" of those that
 # otherwise run with it.
@@ -205,6 +205,20 @@ test-elisp: $(BIN) bin/llmtest-server elisp/org-agent.elc
 	ORG_AGENT_PROGRAM=$(CURDIR)/$(BIN) ORG_AGENT_LLMTEST=$(CURDIR)/bin/llmtest-server \
 	  $(TEST_EMACS) -L elisp/test -l elisp/test/run.el; ran=$$?; \
 	wait $$checks; checked=$$?; cat .cache/check.log; exit $$((ran | checked))
+
+# Real models, on this machine: nothing is asked of anybody else once they are installed.
+MODELS := $(CURDIR)/.cache/model
+.PHONY: need-models
+need-models:
+	$(call need,python3,python3)
+	@testdata/model/install.sh $(MODELS)
+
+.PHONY: test-model
+test-model: need-tests need-models $(BIN) bin/llmtest-server $(AUTOLOADS) elisp/org-agent.elc ## get llama.cpp's server and three small models (700 MB in .cache), and drive all of it with them; UPDATE=1 records the server's wire anew
+	$(if $(UPDATE),ORG_AGENT_MODELS=$(MODELS) $(GO) test -tags model -count=1 -timeout 1h -vet=off ./kernel/llm/openai -run '^TestRealWire$$' -update)
+	@set -o pipefail; ORG_AGENT_MODELS=$(MODELS) $(GO_TEST) -tags model -count=1 -p 1 -v $(call tests-of,model,$(PACKAGES)) | grep -v -e '^=== ' -e '^ *--- PASS'
+	ORG_AGENT_MODELS=$(MODELS) ORG_AGENT_PROGRAM=$(CURDIR)/$(BIN) ORG_AGENT_LLMTEST=$(CURDIR)/bin/llmtest-server \
+	  $(TEST_EMACS) -l $(AUTOLOADS) -L elisp/test -l elisp/test/org-agent-real-model.el --eval '(ert-run-tests-batch-and-exit "^org-agent-real-model-")'
 
 .PHONY: test-shared
 test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not part of a clone
@@ -250,7 +264,8 @@ red-team: $(BIN) ## attack the built kernel with all corpora, as an ordinary use
 	$(GO) build -o "$$work/redteam" ./kernel/cmd/redteam; \
 	"$$work/redteam" -program $(BIN) -data . $(if $(CLASS),-only '$(CLASS)'); \
 	if [ "$$(id -u)" = 0 ]; then \
-	  mkdir -p "$$work/kernel/policy" "$$work/testdata" "$$work/tmp"; cp -R kernel/policy/testdata "$$work/kernel/policy"; \
+	  mkdir -p "$$work/kernel/policy" "$$work/kernel/cmd/redteam" "$$work/testdata" "$$work/tmp"; cp -R kernel/policy/testdata "$$work/kernel/policy"; \
+	  cp -R kernel/cmd/redteam/testdata "$$work/kernel/cmd/redteam"; \
 	  cp -R testdata/held "$$work/testdata"; cp $(BIN) "$$work/org-agent"; chmod -R a+rX "$$work"; chmod 1777 "$$work/tmp"; \
 	  cd "$$work"; TMPDIR="$$work/tmp" HOME="$$work/tmp" setpriv --reuid=65534 --regid=65534 --clear-groups ./redteam -program ./org-agent -data . $(if $(CLASS),-only '$(CLASS)'); \
 	fi

@@ -17,8 +17,9 @@
 ;; is pasted into it, is added in the same way, wherever it was dropped.  A
 ;; web address becomes a link; nothing is fetched from it.
 ;;
-;; An image that is no file is saved in a file beside the conversations,
-;; which is named by the hash of its content.
+;; An at sign in a draft and the name of something add that, too.  Completion
+;; offers presets, the region, headings and buffers, and the directories
+;; from which one comes to files.  What is chosen becomes a link.
 ;;
 ;; `org-agent-add-clipboard' adds the image in the clipboard, and
 ;; `org-agent-add-screenshot' a part of the screen that the person marks.
@@ -35,12 +36,13 @@
 (require 'url-util)
 (require 'org-agent-kernel)
 (require 'org-agent-chat)
+(require 'org-agent-command)
 (require 'org-agent-context)
 (require 'org-agent-context-read)
+(require 'org-agent-draft)
 
-(declare-function dired-get-filename "dired")
 (declare-function dired-get-marked-files "dired")
-(declare-function yank-media-handler "yank-media")
+(declare-function org-agent-settings-preset-mentions "org-agent-settings")
 
 ;;;###autoload
 (defun org-agent-add (&optional argument)
@@ -67,7 +69,9 @@ outside Org, ask for the conversation."
       (setq deactivate-mark t))
     (message "%s %s along with the next message in %s"
              (mapconcat (lambda (pair)
-                          (format "%s (%s)" (org-agent-context-name (car pair))
+                          (format "%s%s (%s)"
+                                  (org-agent-context-lines-of (car pair))
+                                  (org-agent-context-name (car pair))
                                   (org-agent-context-size (cdr pair))))
                         added ", ")
              (if (cdr added) "go" "goes") (buffer-name buffer))))
@@ -167,9 +171,7 @@ Signal an error if the link leads to something that cannot be added."
 (defun org-agent-add-line (reference)
   "Add a line for REFERENCE at the end of the draft, unless there is one.
 Point stays."
-  (let* ((link (org-agent-context-link
-                reference (or (plist-get reference :name)
-                              (org-agent-context-name reference))))
+  (let* ((link (org-agent-context-link reference))
          (line (org-agent-context-line link)))
     (unless (cl-find reference (cdr (org-agent-context-draft))
                      :test #'org-agent-context-same-p)
@@ -184,6 +186,220 @@ Point stays."
                                    :agreed (plist-get reference :agreed))
                              line)
           (insert line))))))
+
+;;;; Naming things with @
+
+(defconst org-agent-add--mention-heading-limit 2000
+  "The number of headings of a buffer that completion offers at most.")
+
+;;;###autoload
+(defun org-agent-add-mention-completion ()
+  "Complete the name after an at sign in the draft.
+This is for `completion-at-point-functions'."
+  (let ((end (point)))
+    (save-excursion
+      (when (and (re-search-backward "\\(?:^\\|[ \t(]\\)@\\([^\n@]\\{0,100\\}\\)"
+                                     (line-beginning-position) t)
+                 (org-agent-draft-p (match-beginning 1))
+                 (<= (match-beginning 1) end))
+        (let* ((beg (match-beginning 1))
+               (name (buffer-substring-no-properties beg end)))
+          (unless (string-match-p "[])]" name)
+            (if (string-match-p "\\`\\(?:\\.\\.?/\\|~\\|/\\)" name)
+                (let ((table (if (org-agent-context-silent-p name)
+                                 #'ignore
+                               #'completion-file-name-table)))
+                  (list beg end table
+                        :exclusive (org-agent-command-exclusive name table)
+                        :exit-function #'org-agent-add--mention-file-chosen))
+              (let* ((known (org-agent-add--mention-known))
+                     (table (org-agent-add--mention-table (mapcar #'car known))))
+                (list beg end table
+                      :exclusive (org-agent-command-exclusive name table)
+                      :annotation-function
+                      (lambda (name)
+                        (concat "  " (cadr (assoc name known))))
+                      :exit-function
+                      (lambda (name status)
+                        (cond ((directory-name-p name)
+                               (org-agent-add--mention-go-on-soon))
+                              ((org-agent-add--mention-chosen-p status)
+                               (when-let* ((chosen (nth 2 (assoc name known))))
+                                 (org-agent-add--mention-insert name chosen))))))))))))))
+
+(defun org-agent-add--mention-table (names)
+  "Return a completion table of NAMES, which keeps their order."
+  (lambda (string predicate action)
+    (if (eq action 'metadata)
+        '(metadata (category . org-agent-add-mention)
+                   (display-sort-function . identity)
+                   (cycle-sort-function . identity))
+      (complete-with-action action names string predicate))))
+
+(defun org-agent-add--mention-known ()
+  "Return the candidates of a mention: a list of (NAME ANNOTATION FUNCTION).
+FUNCTION returns the reference."
+  (let ((looked (org-agent-command-looked-at)) known)
+    (when looked
+      (with-current-buffer looked
+        (when (and (mark t) (/= (mark t) (point)))
+          (let ((beg (min (point) (mark t))) (end (max (point) (mark t))))
+            (push (list "region"
+                        (format "%s, from line %d" (buffer-name)
+                                (line-number-at-pos beg t))
+                        (lambda ()
+                          (with-current-buffer looked
+                            (org-agent-add-region beg end))))
+                  known)))
+        (when (derived-mode-p 'org-mode)
+          (setq known (append (org-agent-add--mention-headings) known)))))
+    (append (org-agent-settings-preset-mentions) known
+            (org-agent-add--mention-directories looked)
+            (org-agent-add--mention-buffers))))
+
+(defun org-agent-add--mention-directories (looked)
+  "Return candidates that lead to files, as for `org-agent-add--mention-known'.
+LOOKED is the buffer that the person works in, or nil."
+  (mapcar (lambda (directory)
+            (list directory "its files" nil))
+          (seq-uniq
+           (mapcar (lambda (directory)
+                     (file-name-as-directory (org-agent-context-abbreviate directory)))
+                   (cl-remove-if-not
+                    (lambda (directory)
+                      (and directory (not (file-remote-p directory))))
+                    (list org-agent-context-project
+                          (and looked (buffer-local-value 'default-directory looked))
+                          "~/"))))))
+
+(defvar-local org-agent-add--mention-listed nil
+  "The tick of the buffer when the files of a directory were listed last.")
+
+(defun org-agent-add--mention-go-on-soon ()
+  "List what is in the directory that was chosen, when that is done."
+  (run-at-time 0 nil
+               (lambda (buffer)
+                 (when (eq buffer (window-buffer))
+                   (with-current-buffer buffer
+                     (org-agent-add-mention-go-on))))
+               (current-buffer)))
+
+(defvar org-agent-add--mention-in-place nil
+  "Non-nil while Emacs's own completion completes the text before point.")
+
+(defun org-agent-add--mention-chosen-p (status)
+  "Return non-nil if STATUS, that of a completion, says that a name was chosen.
+One that begins another name is exact.  Emacs's own completion says that
+of what is only typed, and others of what a person chose."
+  (or (eq status 'finished)
+      (and (eq status 'exact) (not org-agent-add--mention-in-place))))
+
+(defun org-agent-add--mention-directory-p ()
+  "Return non-nil if the text before point is a mention of a directory."
+  (looking-back "\\(?:^\\|[ \t(]\\)@\\(?:\\.\\.?\\|~[^/\n]*\\)?/\\(?:[^\n@]*/\\)?"
+                (line-beginning-position)))
+
+;;;###autoload
+(defun org-agent-add-mention-in-region (function &rest arguments)
+  "Have FUNCTION complete with ARGUMENTS, and go on in a directory.
+FUNCTION is `completion-in-region-function'.  Nobody wants to wait for
+two seconds while they are told that there is more than one file."
+  (if (not (eq (default-value 'completion-in-region-function)
+               #'completion--in-region))
+      (apply function arguments)
+    (prog1 (let ((org-agent-add--mention-in-place t)
+                 (completion-show-inline-help
+                  (and completion-show-inline-help
+                       (not (org-agent-add--mention-directory-p)))))
+             (apply function arguments))
+      (org-agent-add-mention-go-on))))
+
+(defun org-agent-add-mention-go-on ()
+  "List what is in the directory before point, if its name is a mention.
+If the files are listed already, Emacs scrolls the list.  Who completes
+in another way than Emacs does sees the files anyway."
+  (when (and (eq (default-value 'completion-in-region-function)
+                 #'completion--in-region)
+             completion-auto-help
+             (not (and (eql org-agent-add--mention-listed (buffer-chars-modified-tick))
+                       (get-buffer-window "*Completions*" 0)))
+             (org-agent-add--mention-directory-p)
+             (org-agent-add-mention-completion))
+    (setq org-agent-add--mention-listed (buffer-chars-modified-tick))
+    (completion-help-at-point)))
+
+(defun org-agent-add--mention-headings ()
+  "Return candidates for the headings of this buffer.
+They are as for `org-agent-add--mention-known'."
+  (let ((buffer (current-buffer)) (count 0) headings)
+    (save-excursion
+      (save-restriction
+        (widen)
+        (goto-char (point-min))
+        (while (and (< count org-agent-add--mention-heading-limit)
+                    (re-search-forward "^\\*+ " nil t))
+          (let ((title (org-get-heading t t t t))
+                (position (copy-marker (match-beginning 0))))
+            (cl-incf count)
+            (unless (string-empty-p title)
+              (push (list (concat "*" (substring-no-properties title))
+                          (buffer-name)
+                          (lambda ()
+                            (with-current-buffer buffer
+                              (save-excursion
+                                (goto-char position)
+                                (org-agent-add-subtree)))))
+                    headings))))))
+    (nreverse headings)))
+
+(defun org-agent-add--mention-buffers ()
+  "Return candidates for buffers, as for `org-agent-add--mention-known'.
+Files that are visited come first, those that one was in last before
+others, and buffers of Emacs's own making come last."
+  (cl-loop for buffer in (sort (buffer-list)
+                               (lambda (a b)
+                                 (< (org-agent-add--mention-rank a)
+                                    (org-agent-add--mention-rank b))))
+           unless (or (string-prefix-p " " (buffer-name buffer))
+                      (buffer-local-value 'org-agent-chat-session buffer)
+                      (org-agent-command-private-p buffer))
+           collect (let ((buffer buffer))
+                     (list (buffer-name buffer)
+                           (if (buffer-file-name buffer)
+                               (org-agent-context-abbreviate
+                                (buffer-file-name buffer))
+                             "buffer")
+                           (lambda () (org-agent-context-of-buffer buffer))))))
+
+(defun org-agent-add--mention-rank (buffer)
+  "Return how late BUFFER is offered: the higher, the later."
+  (cond ((buffer-file-name buffer) 0)
+        ((string-prefix-p "*" (buffer-name buffer)) 2)
+        (t 1)))
+
+(defun org-agent-add--mention-insert (name function)
+  "Replace NAME before point, and its at sign, by a link.
+FUNCTION returns the reference that the link is made of."
+  (let* ((end (point)) (beg (- end (length name) 1)))
+    (when (and (>= beg (point-min)) (eq (char-after beg) ?@))
+      (let* ((reference (funcall function))
+             (link (org-agent-context-link reference)))
+        (put-text-property 0 1 'org-agent-context
+                           (list :line link :span (plist-get reference :span))
+                           link)
+        (delete-region beg end)
+        (insert link)
+        ;; What is typed next is no part of it.
+        (cond ((looking-at-p "[ \t]") (forward-char))
+              ((not (looking-at-p "[[:punct:]]")) (insert " ")))))))
+
+(defun org-agent-add--mention-file-chosen (name status)
+  "Replace the file name NAME by a link when STATUS says that it is chosen."
+  (when (and (org-agent-add--mention-chosen-p status) (not (directory-name-p name)))
+    (org-agent-add--mention-insert
+     name (lambda ()
+            (list :type 'file :path (if (file-remote-p name) name
+                                      (expand-file-name name)))))))
 
 ;;;; Dropping files and images
 
@@ -261,35 +477,9 @@ The elements are as in `org-agent-image-clipboard-program'."
 (defconst org-agent-add--image-timeout 120
   "Seconds that a program may take, in which a person may have to mark a part.")
 
-;;;; Images as files
-
-(defun org-agent-add-image-keep (data)
-  "Save DATA, the bytes of an image, and return its file.
-Signal an error if DATA is no image or is too large to be sent."
-  (when (> (length data) org-agent-context-image-limit)
-    (user-error "The image has %s; %s can be sent"
-                (org-agent-context-size (length data))
-                (org-agent-context-size org-agent-context-image-limit)))
-  (let* ((media (or (org-agent-context-read-image-media data)
-                    (user-error "That is no PNG, JPEG, GIF or WebP image")))
-         (directory (expand-file-name "sessions/images/"
-                                      (org-agent-home-directory)))
-         (file (expand-file-name
-                (concat (substring (secure-hash 'sha256 data) 0 16) "."
-                        (pcase media
-                          ("image/jpeg" "jpg")
-                          (_ (string-remove-prefix "image/" media))))
-                directory))
-         (coding-system-for-write 'no-conversion))
-    (make-directory directory t)
-    (unless (file-exists-p file)
-      (with-file-modes #o600
-        (write-region data nil file nil 'silent)))
-    file))
-
 (defun org-agent-add-image-add (data)
   "Add the image DATA to the next message in this conversation."
-  (org-agent-add-file (org-agent-add-image-keep data)))
+  (org-agent-add-file (org-agent-context-read-keep-image data)))
 
 ;;;; Commands
 

@@ -378,14 +378,15 @@ The temporary buffer has the name of the file, since Org looks at it."
 (defun org-agent-agenda--notes-texts (file)
   "Return (TEXTS . NAMES) of the buffers of Org files with unsaved changes.
 TEXTS are plists (:file :text), NAMES the files of buffers that are too
-large.  With FILE look only at the buffer that visits it, changed or not."
+large.  With FILE look only at the buffer that visits it, changed or not, and
+whatever its mode is."
   (let ((left org-agent-agenda--notes-limit) texts names)
     (dolist (buffer (if file (delq nil (list (find-buffer-visiting file)))
                       (buffer-list)))
       (with-current-buffer buffer
         (when (and buffer-file-name
-                   (or file (buffer-modified-p))
-                   (derived-mode-p 'org-mode)
+                   (or file
+                       (and (buffer-modified-p) (derived-mode-p 'org-mode)))
                    (not (buffer-base-buffer))
                    (not (bound-and-true-p org-agent-chat-session))
                    (not (file-remote-p buffer-file-name))

@@ -33,7 +33,6 @@
 (require 'org-agent-diff)
 
 (declare-function org-agent-approval-view "org-agent-review")
-(declare-function org-agent-command "org-agent-command")
 (declare-function org-agent-notify-asked "org-agent-notify")
 (declare-function org-agent-question-section "org-agent-question")
 (declare-function org-agent-review-show-stale "org-agent-review")
@@ -137,7 +136,8 @@ there.")
    "ask/list" nil
    :success (lambda (result)
               (org-agent-asks-replace (plist-get result :asks))
-              (org-agent-approval-draw))
+              (org-agent-approval-draw)
+              (mapc #'org-agent-approval--check (org-agent-asks-of :approval)))
    :failure (lambda (refusal)
               (org-agent-chat-complain "What waits cannot be listed" refusal))))
 
@@ -394,6 +394,7 @@ Indent by INDENTATION, and print newlines of strings as they are."
 
 ;;;; The list
 
+;;;###autoload
 (defun org-agent-approval-draw ()
   "Draw the list of approvals and questions, if its buffer exists.
 If the approval at point was closed by another client, the next one comes
@@ -441,6 +442,8 @@ under point; for a moment keys do not allow it."
   "Return all that the kernel sent of APPROVAL, and the choices."
   (let ((text (string-trim-right (or (plist-get approval :text) "") "\n+")))
     (concat
+     (when-let* ((stale (plist-get approval :stale)))
+       (propertize (format "cannot be done now: %s\n" stale) 'face 'warning))
      (when-let* ((reason (plist-get approval :reason)))
        (concat (propertize "asks because: " 'face 'shadow) reason "\n"))
      (mapconcat (lambda (effect)
@@ -456,11 +459,11 @@ under point; for a moment keys do not allow it."
                            (org-agent-counted cut "byte"))
                    'face 'warning))
      (org-agent-approval--reading (plist-get approval :reading))
-     (org-agent-approval-choices
-      '("Allow once" . org-agent-allow-once)
-      '("Refuse" . org-agent-deny)
-      '("Look closely" . org-agent-approval-view))
-     (apply #'org-agent-approval-choices
+     (org-agent-list-choices 'org-agent-approval-line-map
+                             '("Allow once" . org-agent-allow-once)
+                             '("Refuse" . org-agent-deny)
+                             '("Look closely" . org-agent-approval-view))
+     (apply #'org-agent-list-choices 'org-agent-approval-line-map
             (append
              (unless (plist-get approval :once)
                '(("This turn" . org-agent-allow-turn)
@@ -484,31 +487,6 @@ under point; for a moment keys do not allow it."
                           (plist-get row :matches)))
                 (plist-get offer :rows) ""))))
 
-(defun org-agent-approval-choices (&rest choices)
-  "Return a line of CHOICES, conses of a label and the command it calls.
-Each is a button with its key before it."
-  (concat
-   (mapconcat
-    (pcase-lambda (`(,label . ,command))
-      (concat (substitute-command-keys
-               (format "\\<%s>\\[%s]"
-                       (if (string-prefix-p "org-agent-question" (symbol-name command))
-                           'org-agent-question-map
-                         'org-agent-approval-line-map)
-                       command))
-              " "
-              (make-text-button (copy-sequence label) nil
-                                'follow-link t
-                                'action #'org-agent-approval--press
-                                'org-agent-command command)))
-    choices "   ")
-   "\n"))
-
-(defun org-agent-approval--press (button)
-  "Call the command of BUTTON where it is."
-  (goto-char button)
-  (call-interactively (button-get button 'org-agent-command)))
-
 (cl-defmethod org-agent-section-keymap ((_type (eql 'approval)))
   "Return the keys that decide."
   org-agent-approval-line-map)
@@ -520,6 +498,30 @@ Each is a button with its key before it."
 (cl-defmethod org-agent-section-visit ((_type (eql 'approval)) _section)
   "Show the whole action at point."
   (org-agent-approval-view))
+
+(defun org-agent-approval--check (approval)
+  "Show why APPROVAL cannot be carried out any more, if the kernel says so.
+Its file may have changed.  The kernel finds that out for the client that
+asks, and for no other, so it is not in the text of an approval."
+  (let ((id (plist-get approval :id)))
+    (org-agent-kernel-request
+     "ask/check" (list :id id)
+     :success (lambda (result)
+                (org-agent-approval--show-stale id (plist-get result :stale)))
+     ;; Then the decision says it.
+     :failure #'ignore)))
+
+(defun org-agent-approval--show-stale (id stale)
+  "Show in the list and in the conversation that the ask ID is STALE.
+That is why it cannot be done now, or nil."
+  (when-let* ((ask (org-agent-asks-known id)))
+    (unless (equal stale (plist-get ask :stale))
+      (nconc ask (list :stale nil))
+      (plist-put ask :stale stale)
+      (org-agent-approval-draw))
+    (org-agent-chat-in (plist-get ask :session)
+      (org-agent-asks-note id (plist-get ask :subtree)
+                           (and stale (concat "This cannot be done now: " stale))))))
 
 (defun org-agent-approval-remove (id)
   "Remove the ask ID from the list."
@@ -575,6 +577,7 @@ On its last line, which names them, letters are keys, too."
                    (concat "The subagent " label)
                  "The agent")
                (or (plist-get params :summary) "")))
+    (org-agent-approval--check params)
     (org-agent-notify-asked params)))
 
 ;;;###autoload

@@ -124,8 +124,32 @@ to show the answer."
          (id (org-id-uuid))
          (display (or display org-agent-ask-display))
          (place (and (eq display 'insert) (org-agent-ask--note-place)))
-         (chat (org-agent-send-in
-                session (org-agent-ask--message id question region))))
+         (send (lambda (&rest _)
+                 (org-agent-ask--send id question session display region place))))
+    (if (org-agent-command-unknown-p question)
+        (org-agent-ask--checked id question session send)
+      (funcall send))))
+
+(defun org-agent-ask--checked (id question session send)
+  "Call SEND when the kernel accepts QUESTION with the ID in SESSION.
+It begins like a command that nobody knows, for which there may only be
+no kernel yet.  The refusal of one that is mistyped is shown, and the
+question is in the history of questions."
+  (org-agent-kernel-ask
+   "skill/list" nil
+   (lambda (result)
+     (org-agent-command-take result)
+     (if (org-agent-command-unknown-p question)
+         (org-agent-kernel-ask
+          "settings/get" (list :session session :sensor :chat-message :id id
+                               :text question :level 1)
+          send)
+       (funcall send)))))
+
+(defun org-agent-ask--send (id question session display region place)
+  "Send QUESTION with the ID and REGION in SESSION.
+Show its answer as DISPLAY says; PLACE is where to insert it."
+  (let ((chat (org-agent-send-in session (org-agent-ask--message id question region))))
     (when region
       (deactivate-mark))
     (pcase display
@@ -155,12 +179,15 @@ A command of a skill chooses itself what it gets of the buffer."
       message)))
 
 (defun org-agent-ask--display (chat id)
-  "Display the conversation CHAT with the question ID in the window."
+  "Display the conversation CHAT with the question ID in the window.
+The question is near the top, so that there is room for its answer."
   (when-let* ((window (display-buffer chat)))
     (with-current-buffer chat
       (when-let* ((heading (org-agent-heading-find id)))
         (unless (eq window (selected-window))
-          (set-window-point window heading))))))
+          (with-selected-window window
+            (goto-char heading)
+            (recenter (/ (window-body-height) 4))))))))
 
 ;;;; At point
 
@@ -348,6 +375,16 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
     (display-buffer buffer '((display-buffer-reuse-window
                               display-buffer-below-selected)
                              (window-height . 12)))))
+
+;;;###autoload
+(defun org-agent-ask-close (session)
+  "Close the window of one answer if that is an answer of SESSION.
+Something new was asked there, and the answer is none to that."
+  (when-let* ((buffer (get-buffer org-agent-ask-buffer))
+              (chat (cdr (buffer-local-value 'org-agent-ask--shown buffer))))
+    (when (and (buffer-live-p chat)
+               (equal session (buffer-local-value 'org-agent-chat-session chat)))
+      (quit-windows-on buffer t))))
 
 (defun org-agent-ask--refresh ()
   "Show the question and its answer as they are now; point stays."

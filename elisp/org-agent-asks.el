@@ -111,6 +111,7 @@ Subtrees that are known here are kept."
   (and (org-agent-asks-waiting-p heading)
        (equal (org-agent-heading-property heading "ASKS") "question")))
 
+;;;###autoload
 (defun org-agent-asks-waiting ()
   "Return the ids of the asks that the buffer shows as open."
   (let (ids last)
@@ -211,6 +212,7 @@ do: since version 9.8 Org removes it from what an agenda copies."
     (signal 'text-read-only
             (list "It waits for your decision: C-c C-c on it decides"))))
 
+;;;###autoload
 (defun org-agent-asks-show-whole (id)
   "Scroll so that as much as possible of the ask ID is seen, and the draft.
 Do so in windows in which point is in the draft.  Emacs leaves half of
@@ -266,6 +268,24 @@ the rest of the subtree is removed in any case."
     (and (<= end (point-max))
          (not (string-empty-p text))
          (equal (buffer-substring-no-properties position end) text))))
+
+(defun org-agent-asks-note (id subtree note)
+  "Show NOTE, a sentence or nil, above the last line of SUBTREE, that of ID.
+A string before the line is no text of the buffer, so it is not saved."
+  (when (and subtree (org-agent-asks-intact-p id subtree))
+    (org-agent-heading-widely
+      (let* ((heading (org-agent-heading-find id))
+             (end (+ heading (length subtree))))
+        (remove-overlays heading end 'org-agent-asks-note t)
+        (when note
+          (goto-char (+ heading (length (string-trim-right subtree "\n+"))))
+          (let ((overlay (make-overlay (line-beginning-position) (point))))
+            (overlay-put overlay 'org-agent-asks-note t)
+            ;; It goes with the subtree's own overlays.
+            (overlay-put overlay 'org-agent-asks t)
+            (overlay-put overlay 'evaporate t)
+            (overlay-put overlay 'before-string
+                         (propertize (concat note "\n\n") 'face 'warning))))))))
 
 (defun org-agent-asks-head (subtree)
   "Return the heading of SUBTREE with its drawer."

@@ -35,6 +35,7 @@
 (require 'org-agent-chat)
 (require 'org-agent-send)
 
+(declare-function org-agent-page-unfolded "org-agent-page")
 (declare-function ediff-buffers "ediff")
 
 (defcustom org-agent-branch-alone t
@@ -69,7 +70,8 @@ From the draft at the end it is the last answer that is meant.
                   ":PROPERTIES:\n:HISTORY:  branch\n:END:\n"
                 ""))
       (goto-char (+ start level 1))
-      (org-agent-heading-call-org 'org-fold-show-set-visibility 'org-show-set-visibility 'canonical))))
+      (org-agent-heading-call-org 'org-fold-show-set-visibility 'org-show-set-visibility 'canonical)
+      (org-agent-page-unfolded 'all)))) ; Org folded drawers, which a page hides
 
 ;;;; Several answers
 

@@ -56,8 +56,8 @@
 (declare-function org-agent-held-copied "org-agent-held")
 (declare-function org-agent-held-ctrl-c-ctrl-c "org-agent-held")
 (declare-function org-agent-input-history-refresh "org-agent-input-history")
-(declare-function org-agent-mention-completion "org-agent-mention")
-(declare-function org-agent-mention-go-on "org-agent-mention")
+(declare-function org-agent-add-mention-completion "org-agent-add")
+(declare-function org-agent-add-mention-in-region "org-agent-add")
 (declare-function org-agent-menu "org-agent-menu")
 (declare-function org-agent-notify-header-line "org-agent-notify")
 (declare-function org-agent-send-mark "org-agent-send")
@@ -186,6 +186,7 @@ answer there, and \\[org-agent-rewrite] rewrites a region."
   (add-hook 'write-contents-functions #'org-agent-chat--write nil t)
   (add-hook 'after-save-hook #'org-agent-chat-restore-draft nil t)
   (add-hook 'after-set-visited-file-name-hook #'org-agent-chat--written-elsewhere nil t)
+  (add-hook 'after-change-major-mode-hook #'org-agent-chat--come-back nil t)
   (add-hook 'kill-buffer-query-functions #'org-agent-chat--save-first nil t)
   (add-hook 'kill-buffer-hook #'org-agent-chat--leave nil t)
   (org-agent-draft-paste-setup)
@@ -205,12 +206,12 @@ Their functions are autoloaded."
   (add-hook 'post-command-hook #'org-agent-context-show-soon nil t)
   (add-hook 'pre-command-hook #'org-agent-draft-guard nil t)
   (add-hook 'post-command-hook #'org-agent-draft-keep nil t)
-  (add-hook 'org-tab-first-hook #'org-agent-chat--complete nil t)
+  (add-hook 'org-tab-first-hook #'org-agent-draft-complete nil t)
   (add-hook 'completion-at-point-functions #'org-agent-command-completion nil t)
-  (add-hook 'completion-at-point-functions #'org-agent-mention-completion
+  (add-hook 'completion-at-point-functions #'org-agent-add-mention-completion
             nil t)
-  (add-function :after (local 'completion-in-region-function)
-                #'org-agent-mention-go-on)
+  (add-function :around (local 'completion-in-region-function)
+                #'org-agent-add-mention-in-region)
   (setq-local imenu-create-index-function #'org-agent-goto-imenu-index
               imenu-auto-rescan t
               imenu-auto-rescan-maxout most-positive-fixnum
@@ -271,8 +272,16 @@ file."
     (org-mode)
     (message "This is a copy now; M-x org-agent-chat opens the conversation")))
 
-;; The mode is left before the function is called.
+(defun org-agent-chat--come-back ()
+  "Be a conversation again when a command of Org has started Org's own mode.
+`org-toggle-tags-groups' does.  Whoever asks for `org-mode' gets it."
+  (when (and (eq major-mode 'org-mode) org-agent-chat-session
+             (not (eq this-command 'org-mode)))
+    (org-agent-chat-mode)))
+
+;; The mode is left before these functions are called.
 (put 'org-agent-chat--written-elsewhere 'permanent-local-hook t)
+(put 'org-agent-chat--come-back 'permanent-local-hook t)
 
 (defun org-agent-chat-restore-draft ()
   "Insert a draft at the end of the buffer if it has none.
@@ -285,15 +294,6 @@ If that changes a buffer that was saved, save it again."
           (when at-end
             (set-marker org-agent-answer-point (point-max)))))
       (when saved (org-agent-file-owner-save)))))
-
-(defun org-agent-chat--complete ()
-  "Complete the command or the mention before point in the draft.
-Return nil if there is none.  This is for `org-tab-first-hook'."
-  (when (and (looking-back "[@/][^\n]\\{0,100\\}" (line-beginning-position))
-             (or (org-agent-command-completion)
-                 (org-agent-mention-completion)))
-    (completion-at-point)
-    t))
 
 ;;;; Buffers
 
@@ -348,8 +348,10 @@ Only the conversation itself has the state of its turns."
   (org-agent-chat-check-whole))
 
 (defun org-agent-chat-check-attached ()
-  "Signal an error unless this is a conversation attached to a kernel."
+  "Signal an error unless this conversation is, or soon gets, attached to a kernel."
   (org-agent-chat-check)
+  (with-timeout (2)
+    (while (eq org-agent-chat-attached 'requested) (accept-process-output nil 0.05)))
   (unless (eq org-agent-chat-attached t)
     (user-error "No kernel is running; M-x org-agent-chat starts one")))
 

@@ -294,7 +294,15 @@ This is for `completion-at-point-functions'."
                  (equal (org-agent-draft-start) (point)))
         (list (match-beginning 1) (match-end 1) #'org-agent-command--table
               :annotation-function #'org-agent-command--annotate
-              :exclusive 'no)))))
+              :exclusive (org-agent-command-exclusive
+                          (match-string-no-properties 1)
+                          #'org-agent-command--table))))))
+
+(defun org-agent-command-exclusive (name table)
+  "Return `no' unless NAME is completed to something of TABLE, in any style.
+Of what is not exclusive Emacs looks at the beginnings of names alone, and
+a style that finds words within them would find none."
+  (if (completion-try-completion name table nil (length name)) t 'no))
 
 (provide 'org-agent-command)
 ;;; org-agent-command.el ends here

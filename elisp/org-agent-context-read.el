@@ -372,6 +372,30 @@ UTF-16 is recognized by its first bytes."
                   (base64-encode-region (point-min) (point-max) t)
                   (buffer-string)))))
 
+(defun org-agent-context-read-keep-image (data)
+  "Save DATA, the bytes of an image, and return its file.
+Signal an error if DATA is no image or is too large to be sent."
+  (when (> (length data) org-agent-context-image-limit)
+    (user-error "The image has %s; %s can be sent"
+                (org-agent-context-size (length data))
+                (org-agent-context-size org-agent-context-image-limit)))
+  (let* ((media (or (org-agent-context-read-image-media data)
+                    (user-error "That is no PNG, JPEG, GIF or WebP image")))
+         (directory (expand-file-name "sessions/images/"
+                                      (org-agent-home-directory)))
+         (file (expand-file-name
+                (concat (substring (secure-hash 'sha256 data) 0 16) "."
+                        (pcase media
+                          ("image/jpeg" "jpg")
+                          (_ (string-remove-prefix "image/" media))))
+                directory))
+         (coding-system-for-write 'no-conversion))
+    (make-directory directory t)
+    (unless (file-exists-p file)
+      (with-file-modes #o600
+        (write-region data nil file nil 'silent)))
+    file))
+
 (defun org-agent-context-read--read-directory (name path)
   "Return the item of the directory PATH called NAME: a listing."
   (let* ((entries (cl-remove-if (lambda (entry) (string-prefix-p "." (car entry)))

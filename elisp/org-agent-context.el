@@ -300,13 +300,9 @@ A file on a connected machine is not checked before it is read."
 
 (defun org-agent-context-link (reference &optional description)
   "Return REFERENCE as text: a link with DESCRIPTION, after line numbers."
-  (let ((path (plist-get reference :path))
-        (lines (plist-get reference :lines))
-        (heading (plist-get reference :heading)))
+  (let ((path (plist-get reference :path)) (heading (plist-get reference :heading)))
     (concat
-     (and lines (if (= (car lines) (cdr lines))
-                    (format "line %d of " (car lines))
-                  (format "lines %d-%d of " (car lines) (cdr lines))))
+     (org-agent-context-lines-of reference)
      (org-link-make-string
       (pcase (plist-get reference :type)
         ('file (concat "file:" (org-agent-context-abbreviate path)
@@ -315,6 +311,12 @@ A file on a connected machine is not checked before it is read."
         ('id (concat "id:" path)))
       (org-agent-context--one-line
        (or description (org-agent-context-name reference)))))))
+
+(defun org-agent-context-lines-of (reference)
+  "Return the words before the name of REFERENCE that say which of its lines."
+  (pcase-let ((`(,first . ,last) (plist-get reference :lines)))
+    (if (null first) ""
+      (format (if (= first last) "line %d of " "lines %d-%d of ") first last))))
 
 (defun org-agent-context-abbreviate (path)
   "Return the file name PATH, abbreviated if it is on this machine."
@@ -328,7 +330,7 @@ A file on a connected machine is not checked before it is read."
 (defun org-agent-context-name (reference)
   "Return a name for the target of REFERENCE."
   (let ((path (plist-get reference :path)))
-    (or (plist-get reference :heading)
+    (or (plist-get reference :name) (plist-get reference :heading)
         (and (eq (plist-get reference :type) 'file)
              (if (directory-name-p path)
                  (concat (file-name-nondirectory (directory-file-name path)) "/")

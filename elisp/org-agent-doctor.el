@@ -315,6 +315,20 @@ The header line of conversations shows how many there were."
                       (org-agent-counted (count-lines (point-min) (point-max)) "package")))
         (force-mode-line-update t)))))
 
+;;;###autoload
+(defun org-agent-doctor-starting (process output)
+  "Put OUTPUT of PROCESS, which starts a kernel, into its buffer.
+The header line of conversations shows what takes long meanwhile, such as
+an upgrade of the journal."
+  (when (buffer-live-p (process-buffer process))
+    (with-current-buffer (process-buffer process)
+      (goto-char (point-max))
+      (insert output)
+      (when (and (eq org-agent-kernel-state 'starting)
+                 (re-search-backward "^org-agent: starting: \\(.+\\)\n" nil t))
+        (setq org-agent-kernel-trouble (match-string 1))
+        (force-mode-line-update t)))))
+
 (defun org-agent-doctor--built (process new done)
   "Note that PROCESS has ended, give NEW its name, and call DONE."
   (let ((trouble (org-agent-doctor--build-trouble process)))

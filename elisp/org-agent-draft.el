@@ -29,6 +29,8 @@
 (require 'subr-x)
 (require 'org-agent-heading)
 
+(declare-function org-agent-command-completion "org-agent-command")
+(declare-function org-agent-add-mention-completion "org-agent-add")
 (defvar org-agent-answer-writing)
 (defvar org-agent-chat-session)
 
@@ -57,6 +59,7 @@ That is a heading with the tag `:draft:' and no `:ID:', which
       (org-agent-heading-subtree-end org-agent-draft-chosen)
     (point-max)))
 
+;;;###autoload
 (defun org-agent-draft-start ()
   "Return the position of the draft's heading, or nil when there is none."
   (or org-agent-draft-chosen (org-agent-draft--last-start)))
@@ -138,6 +141,15 @@ LEVEL, that of the draft."
             first
           (concat first "\n" (org-agent-heading-demote rest level)))))))
 
+(defun org-agent-draft-complete ()
+  "Complete the command or the mention before point in the draft.
+Return nil if there is none.  This is for `org-tab-first-hook'."
+  (when (and (looking-back "[@/][^\n]\\{0,100\\}" (line-beginning-position))
+             (or (org-agent-command-completion)
+                 (org-agent-add-mention-completion)))
+    (completion-at-point)
+    t))
+
 (defun org-agent-draft-missing ()
   "Return the text that has to be inserted to make a draft, (POSITION . TEXT).
 Return nil when the buffer has a draft."
@@ -156,7 +168,18 @@ Return nil when the buffer has a draft."
         (cons (point) (if (bolp) "* " "\n* ")))))))
 
 (defvar-local org-agent-draft--tick nil
-  "The modification count of this buffer after the last command.")
+  "The modification count of this buffer when its draft was last looked at.")
+
+(defmacro org-agent-draft-unharmed (&rest body)
+  "Run BODY, which changes the buffer and leaves the draft as it is.
+So `org-agent-draft-keep', which runs after each key, does not look at the
+whole conversation for each piece of an answer."
+  (declare (indent 0) (debug t))
+  (let ((looked (make-symbol "looked")))
+    `(let ((,looked (eql org-agent-draft--tick (buffer-chars-modified-tick))))
+       (prog1 (progn ,@body)
+         (when ,looked
+           (setq org-agent-draft--tick (buffer-chars-modified-tick)))))))
 
 (defun org-agent-draft-keep ()
   "Insert a draft if the command just run took away its heading.

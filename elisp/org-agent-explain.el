@@ -478,10 +478,12 @@ Nothing is sent."
                    (list "Tokens, about" 14 (org-agent-list-by-number 3)
                          :right-align t))
            ;; The columns fit into a window of 80.
-           (list '("What" 30 t) '("Model" 18 t)
+           (list '("What" 20 t) '("Model" 15 t)
                  (list "In" 7 (org-agent-list-by-number 2) :right-align t)
                  (list "Out" 7 (org-agent-list-by-number 3) :right-align t)
-                 '("Cost" 10 nil :right-align t)))))
+                 '("Cost" 10 nil :right-align t)
+                 (list "First" 6 (org-agent-list-by-number 5) :right-align t)
+                 (list "Tok/s" 6 (org-agent-list-by-number 6) :right-align t)))))
     (unless (equal (mapcar #'car format) (mapcar #'car tabulated-list-format))
       (setq tabulated-list-sort-key nil) ; it names a column
       (org-agent-list-columns
@@ -574,7 +576,13 @@ Elsewhere show those of all conversations, by default by session."
                 (or (plist-get row :model) "")
                 (number-to-string (or (plist-get row :input) 0))
                 (number-to-string (or (plist-get row :output) 0))
-                (or (org-agent-notify-cost row) "unknown"))))
+                (or (org-agent-notify-cost row) "unknown")
+                (org-agent-explain--usage-rate "%.1fs" (plist-get row :first))
+                (org-agent-explain--usage-rate "%.0f" (plist-get row :rate)))))
+
+(defun org-agent-explain--usage-rate (format number)
+  "Return NUMBER in FORMAT, or an empty text if NUMBER is nil."
+  (if number (format format number) ""))
 
 (defun org-agent-explain--usage-tool (row)
   "Return ROW, a plist from the kernel about a tool, as a row of the table."

@@ -21,6 +21,12 @@
 ;; The text that a window still shows is highlighted when less text comes,
 ;; or none.
 ;;
+;; Until a line is highlighted one would see the marks of Org, and then see
+;; them go.  So text that came just now is sketched: marks are hidden, and
+;; what they mark looks as it will.  That is emphasis, links, headings, lists
+;; and blocks of code.  A sketch costs a small part of what font lock does,
+;; and font lock replaces it.
+;;
 ;; Org highlights a block by calling the mode that the block names.  In
 ;; buffers with text of others only blocks of listed languages are
 ;; highlighted, whatever their file says.
@@ -36,6 +42,7 @@
 (require 'org-agent)
 (require 'org-agent-inert)
 (require 'org-agent-inert-list)
+(require 'org-agent-layout)
 (require 'org-agent-rpc)
 
 (declare-function org-agent-held-fontify "org-agent-held")
@@ -81,8 +88,8 @@ the word after any `#+begin_NAME' for a language."
 The text up to DONE is highlighted.  The text from there up to ONCE is a
 block that was highlighted before its end came.  The finished lines up
 to SEEN were examined.  LATE is the timer that will highlight text that
-came too fast, or nil."
-  (done 0) (once 0) (seen 0) (late nil))
+came too fast, or nil, and CAME when the latest of that came."
+  (done 0) (once 0) (seen 0) (late nil) (came 0))
 
 (defconst org-agent-fontify--block 1000
   "The size in characters of a block that is highlighted before its end comes.")
@@ -111,11 +118,26 @@ The mode of a block may have to be loaded, which allocates much."
 
 (defun org-agent-fontify-later (progress function &rest arguments)
   "Call FUNCTION with ARGUMENTS when no text has come for a while.
-FUNCTION highlights the text of PROGRESS."
-  (org-agent-fontify-no-later progress)
+FUNCTION highlights the text of PROGRESS.  A timer that runs already is
+kept, since a new one for each piece of a text is much to clean up."
+  (setf (org-agent-fontify-progress-came progress) (float-time))
+  (unless (org-agent-fontify-progress-late progress)
+    (org-agent-fontify--wait org-agent-fontify--pause progress function arguments)))
+
+(defun org-agent-fontify--wait (seconds progress function arguments)
+  "Look in SECONDS whether to call FUNCTION with ARGUMENTS for PROGRESS."
   (setf (org-agent-fontify-progress-late progress)
-        (apply #'run-with-timer org-agent-fontify--pause nil
-               function arguments)))
+        (run-with-timer seconds nil #'org-agent-fontify--waited
+                        progress function arguments)))
+
+(defun org-agent-fontify--waited (progress function arguments)
+  "Call FUNCTION with ARGUMENTS if the text of PROGRESS paused long enough."
+  (let ((rest (- (+ (org-agent-fontify-progress-came progress)
+                    org-agent-fontify--pause)
+                 (float-time))))
+    (if (< 0.001 rest org-agent-fontify--pause)
+        (org-agent-fontify--wait rest progress function arguments)
+      (apply function arguments))))
 
 (defun org-agent-fontify-no-later (progress)
   "Cancel the timer of `org-agent-fontify-later' for PROGRESS.
@@ -163,7 +185,7 @@ PROGRESS is changed accordingly."
                  line))
            (once (max to (+ beg (org-agent-fontify-progress-once progress)))))
       (when ours
-        (org-agent-fontify--lines from to)
+        (org-agent-fontify--lines (org-agent-fontify--emphasis-above from beg) to)
         (when (>= (- line to)
                   (max org-agent-fontify--block (* 2 (- once to))))
           (org-agent-fontify--lines to line)
@@ -181,12 +203,258 @@ If it does not begin after SEEN return FORMER."
         (point)
       former)))
 
+(defun org-agent-fontify--emphasis-above (from beg)
+  "Return FROM, or the line above if an emphasis goes on from there.
+Font lock finds it only where it sees its beginning.  The text begins at
+BEG."
+  (goto-char from)
+  (let ((found from))
+    (when (and org-fontify-emphasized-text (> from beg))
+      (forward-line -1)
+      (let ((line (point)) (begins (org-agent-fontify--emphasis-begins)))
+        ;; An emphasis of the user that is none does not stop the answer.
+        (ignore-errors
+          (while (and (= found from) (re-search-forward begins from t))
+            (let ((next (point)))
+              (goto-char (match-beginning 0))
+              (when (and (org-agent-fontify--emphasis-p next) (> (match-end 2) from))
+                (setq found line))
+              (goto-char next))))))
+    found))
+
 (defun org-agent-fontify--lines (from to)
   "Highlight the lines from FROM to TO.
 An error in a rule of the user does not stop the answer."
   (when (< from to)
     (ignore-errors
       (font-lock-fontify-region from to))))
+
+;;;; Sketches of lines that are not highlighted yet
+
+(defconst org-agent-fontify--sketch-farthest 20000
+  "How many characters above a line the beginning of its block is looked for.")
+
+(defconst org-agent-fontify--sketch-again 1000
+  "How many characters that font lock highlights again with a line.")
+
+(defconst org-agent-fontify--sketch-properties
+  '(face invisible wrap-prefix org-emphasis font-lock-multiline)
+  "The text properties that a sketch sets outside of blocks.")
+
+(defconst org-agent-fontify--sketch-block-regexp "^[ \t]*#\\+\\(begin\\|end\\)_"
+  "Matches how a line that begins or ends a block begins.")
+
+(defconst org-agent-fontify--sketch-code-regexp
+  "[ \t]*#\\+\\(?:begin\\|end\\)_\\(?:src\\|example\\|export\\)"
+  "Matches a line that begins or ends code.")
+
+(defun org-agent-fontify-sketch (beg bound from end)
+  "Sketch the lines from FROM to END, which is the end of a line.
+The text that is being written begins at BEG.  That before BOUND is
+highlighted, and no block of code is begun there.  The match data
+changes."
+  (let* ((case-fold-search t)
+         (from (org-agent-fontify--sketch-above (max from bound) bound))
+         (block (org-agent-fontify--sketch-block bound from)))
+    (org-agent-fontify--sketch-other-blocks
+     (max beg (- bound org-agent-fontify--sketch-again)) bound)
+    (org-agent-fontify--sketch-clear from end)
+    (goto-char (or block from))
+    (while (< (point) end)
+      (if (looking-at org-agent-fontify--sketch-block-regexp)
+          (org-agent-fontify--sketch-from-block end)
+        (let ((beg (point)))
+          (org-agent-fontify--sketch-text
+           beg (if (re-search-forward org-agent-fontify--sketch-block-regexp end t)
+                   (progn (forward-line 0) (point))
+                 (goto-char end))
+           (or block bound)))))))
+
+(defun org-agent-fontify--sketch-above (from bound)
+  "Return FROM, or the line in which an emphasis begins that goes on there.
+It was sketched as far as it had come, behind BOUND."
+  (goto-char from)
+  (while (and (> (point) bound)
+              (get-text-property (1- (point)) 'org-emphasis)
+              (zerop (forward-line -1))))
+  (max bound (point)))
+
+(defun org-agent-fontify--sketch-block (bound from)
+  "Return where the code begins that the line at FROM is in, or nil.
+It begins behind BOUND."
+  (goto-char from)
+  (and (re-search-backward org-agent-fontify--sketch-block-regexp
+                           (max bound (- from org-agent-fontify--sketch-farthest)) t)
+       (org-agent-layout-code-p)
+       (point)))
+
+(defun org-agent-fontify--sketch-other-blocks (beg end)
+  "Hide the first and last lines of quotations and the like from BEG to END.
+Font lock does so when it finds both, and it has seen the first alone."
+  (goto-char beg)
+  (while (and (< (point) end)
+              (re-search-forward org-agent-fontify--sketch-block-regexp end t))
+    (forward-line 0)
+    (let ((first (looking-at-p "[ \t]*#\\+begin_")))
+      (unless (looking-at-p org-agent-fontify--sketch-code-regexp)
+        (org-agent-layout-hide
+         (if first (point) (max (point-min) (1- (point))))
+         (if first (line-beginning-position 2) (line-end-position)))))
+    (end-of-line)))
+
+(defun org-agent-fontify--sketch-clear (beg end)
+  "Remove an earlier sketch of the text from BEG to END.
+What a title hides of the text that it repeats stays hidden."
+  (when (and (> beg (point-min))
+             (eq (get-text-property beg 'invisible) 'org-agent-page)
+             (eq (get-text-property (1- beg) 'invisible) 'org-agent-page))
+    (setq beg (next-single-property-change beg 'invisible nil end)))
+  (when (< beg end)
+    (remove-list-of-text-properties beg end org-agent-fontify--sketch-properties)))
+
+(defun org-agent-fontify--sketch-from-block (end)
+  "Sketch the block whose first or last line is at point, up to END.
+Move point behind it."
+  (let ((beg (point))
+        (closed (progn (forward-line)
+                       (re-search-forward "^[ \t]*#\\+end_" end t))))
+    (goto-char beg)
+    (cond
+     ;; Within a line nobody knows yet what it is.
+     ((looking-at-p "[ \t]*#\\+end_")
+      (org-agent-layout-hide (point) (line-end-position))
+      (forward-line))
+     ((not (org-agent-layout-code-p))
+      (org-agent-layout-hide (point) (line-end-position))
+      (forward-line))
+     (closed
+      (let ((last (progn (goto-char closed) (line-beginning-position))))
+        (org-agent-layout-open-block beg last)
+        (goto-char last)
+        (org-agent-layout-hide (1- last) (line-end-position))
+        (forward-line)))
+     (t (org-agent-layout-open-block beg end)
+        (goto-char (1- end))
+        (forward-line 0)
+        (when (and (> (point) beg) (looking-at-p "[ \t]*#\\+e?n?d?$"))
+          (org-agent-layout-hide (point) (line-end-position)))
+        (goto-char end)))))
+
+(defun org-agent-fontify--sketch-text (beg end bound)
+  "Sketch the text from BEG to END, in which no block is.
+An emphasis may begin in the line above, if that is behind BOUND."
+  (org-agent-layout-lists beg end)
+  (when org-fontify-emphasized-text
+    ;; An emphasis of the user that is none does not stop the answer.
+    (ignore-errors
+      (org-agent-fontify--sketch-emphasis beg end bound)))
+  (goto-char beg)
+  (while (re-search-forward "^\\(\\*+ \\)\\(.*\\)\\|^[ \t]*#\\(?:\\+\\([a-z]*\\)\\)?$" end t)
+    (if (match-beginning 1)
+        (progn
+          (org-agent-layout-hide (match-beginning 1) (match-end 1))
+          (dolist (face (list 'org-agent-page-part
+                              (nth (% (- (match-end 1) (match-beginning 1) 2)
+                                      (length org-level-faces))
+                                   org-level-faces)))
+            (font-lock-append-text-property (match-beginning 2) (match-end 2)
+                                            'face face)))
+      ;; The beginning of a line that begins or ends a block.
+      (when (let ((word (downcase (or (match-string 3) ""))))
+              (or (string-prefix-p word "begin") (string-prefix-p word "end")))
+        (org-agent-layout-hide (match-beginning 0) (match-end 0)))))
+  (when org-link-descriptive
+    (org-agent-fontify--sketch-links beg end))
+  (goto-char end))
+
+(defun org-agent-fontify--sketch-emphasis (beg end bound)
+  "Sketch the emphasis between BEG and END as `org-do-emphasis-faces' would.
+One may begin in the line above BEG.  If that is highlighted, as it is
+before BOUND, nobody takes back what is sketched there, so the emphasis
+must not be at END, where it may go on.  Org's own function takes several
+times as much memory."
+  (let ((begins (org-agent-fontify--emphasis-begins)))
+    (goto-char beg)
+    (forward-line -1)
+    (while (re-search-forward begins end t)
+      (let ((next (point)))
+        (goto-char (match-beginning 0))
+        (when (and (org-agent-fontify--emphasis-p next)
+                   (> (match-end 2) beg)
+                   (or (>= next bound) (< (match-end 2) (1- end))))
+          (org-agent-fontify--sketch-emphasised
+           (if (get-text-property next 'org-emphasis)
+               (max beg (match-beginning 2))
+             (match-beginning 2))))
+        (goto-char next)))))
+
+(defun org-agent-fontify--emphasis-begins ()
+  "Return an expression for where an emphasis may begin; it ends with the marker."
+  (format "\\(?:[%s]\\|^\\)[~=*/_+]" (car org-emphasis-regexp-components)))
+
+(defun org-agent-fontify--emphasis-p (next)
+  "Return non-nil when an emphasis whose marker is before NEXT begins at point.
+The match data is that of Org's expression."
+  (let ((place (point)) (marker (char-before next)) row)
+    (goto-char (1- next))
+    (forward-line 0)
+    (setq row (looking-at-p "[ \t]*|"))
+    (and (not (and (eq marker ?+)
+                   (looking-at-p "[ \t]*\\(|[-+]+|?\\|\\+[-+]+\\+\\)[ \t]*$")))
+         (not (and (eq marker ?*)
+                   (looking-at-p "\\*+ ")
+                   (progn (skip-chars-forward "*") (>= (point) next))))
+         (progn (goto-char place)
+                (looking-at (if (memq marker '(?~ ?=)) org-verbatim-re org-emph-re)))
+         ;; It spans neither paragraphs nor cells of a table.
+         (progn (goto-char (match-beginning 2))
+                (skip-chars-forward "^\n" (match-end 2))
+                (or (= (point) (match-end 2))
+                    (progn (forward-char)
+                           (not (looking-at-p org-element-paragraph-separate)))))
+         (or (not row)
+             (progn (goto-char (match-beginning 4))
+                    (skip-chars-forward "^|" (match-end 4))
+                    (= (point) (match-end 4)))))))
+
+(defun org-agent-fontify--sketch-emphasised (from)
+  "Sketch the emphasis that Org's expression has just matched, FROM there on."
+  (let* ((face (nth 1 (assoc (match-string-no-properties 3) org-emphasis-alist)))
+         (group (if org-hide-emphasis-markers 4 2)))
+    (font-lock-prepend-text-property (max from (match-beginning group))
+                                     (match-end group) 'face face)
+    (add-text-properties from (match-end 2) '(font-lock-multiline t org-emphasis t))
+    (when (and org-hide-emphasis-markers
+               (progn (goto-char (match-beginning 2))
+                      (forward-line 0)
+                      (not (looking-at-p "[ \t]*#\\(?: \\|$\\)"))))
+      (put-text-property (match-end 4) (match-end 2) 'invisible t)
+      (put-text-property (match-beginning 3) (match-end 3) 'invisible t))))
+
+(defun org-agent-fontify--sketch-links (beg end)
+  "Sketch the links between BEG and END."
+  (goto-char beg)
+  (while (re-search-forward "\\[\\[\\([^][\n]+\\)]\\(?:\\[\\([^][\n]+\\)]\\)?]" end t)
+    (let ((seen (if (match-beginning 2) 2 1)))
+      (org-agent-layout-hide (match-beginning 0) (match-beginning seen))
+      (org-agent-layout-hide (match-end seen) (match-end 0))
+      (font-lock-prepend-text-property (match-beginning seen) (match-end seen)
+                                       'face 'org-link)))
+  (org-agent-fontify--sketch-unfinished-link beg (1- end)))
+
+(defun org-agent-fontify--sketch-unfinished-link (beg end)
+  "Hide the target of a link that is not whole yet.
+It begins behind BEG in the line that ends at END."
+  (goto-char end)
+  (when (and (search-backward "[[" (max beg (line-beginning-position)) t)
+             (not (search-forward "]]" end t))
+             (looking-at "\\[\\[[^][\n]*\\(?:]\\[?\\)?\\([^][\n]*\\)]?$"))
+    (org-agent-layout-hide (match-beginning 0) (match-beginning 1))
+    (unless (= (char-before (match-beginning 1)) ?\[)
+      (org-agent-layout-hide (match-beginning 1) (match-end 1)))
+    (font-lock-prepend-text-property (match-beginning 1) (match-end 1)
+                                     'face 'org-link)
+    (org-agent-layout-hide (match-end 1) (match-end 0))))
 
 ;;;; Drawers
 

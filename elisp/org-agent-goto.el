@@ -1,4 +1,4 @@
-;;; org-agent-goto.el --- Go to turns by links, bookmarks and imenu  -*- lexical-binding: t; -*-
+;;; org-agent-goto.el --- Go to turns: links, bookmarks, imenu, desktop  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -23,6 +23,12 @@
 ;;
 ;; A bookmark that is set in a conversation leads to the turn at point, or to
 ;; the draft, also after edits and renames.
+;;
+;; `desktop-save-mode' remembers a conversation by its file and its mode.
+;; When it visits the file again that is not enough: a conversation is
+;; opened with its session and its draft, and connected to the kernel.
+;; The kernel is needed when the conversation is seen, so that nobody waits
+;; for it before.
 
 ;;; Code:
 
@@ -350,6 +356,39 @@ Look in the buffer or in the file of the conversation."
      (or (org-agent-goto-reach session (bookmark-prop-get bookmark 'id))
          (user-error "The conversation %s is not here; the kernel is asked where it is"
                      session)))))
+
+;;;; Conversations that a desktop restores
+
+(defvar desktop-buffer-mode-handlers)
+
+;;;###autoload
+(defun org-agent-goto-restored (file _name _misc)
+  "Open the conversation of FILE again and return its buffer.
+Return nil if it is none of this home.  This is for
+`desktop-buffer-mode-handlers'."
+  (let ((session (and (stringp file) (file-name-base file))))
+    (when (and session
+               (org-agent-chat-valid-session-p session)
+               (file-exists-p file)
+               (equal (file-truename file)
+                      (file-truename (org-agent-chat-file session))))
+      (with-current-buffer (org-agent-chat-open session)
+        (add-hook 'window-buffer-change-functions
+                  #'org-agent-goto--restored-seen nil t)
+        (current-buffer)))))
+
+(defun org-agent-goto--restored-seen (window)
+  "Connect the conversation that WINDOW shows to the kernel, now it is seen."
+  (when (windowp window)
+    (with-current-buffer (window-buffer window)
+      (remove-hook 'window-buffer-change-functions
+                   #'org-agent-goto--restored-seen t))
+    ;; A kernel that has to be started must not delay what is drawn.
+    (run-with-timer 0 nil #'org-agent-kernel-ensure)))
+
+;;;###autoload
+(add-to-list 'desktop-buffer-mode-handlers
+             '(org-agent-chat-mode . org-agent-goto-restored))
 
 (provide 'org-agent-goto)
 ;;; org-agent-goto.el ends here

@@ -160,7 +160,7 @@ The file may be opened in another Emacs.")
     (inline "a diary expression" (text raw) ?%
             "^&?%\\(?1:%\\)(")
     (inline "a citation" (text raw) ?\[
-            "\\[\\(?1:c\\)ite\\(?:/[-_/a-z0-9]*\\)?:\\(?:[^]\n]*@\\|[^]\n]*$\\)")
+            "\\[\\(?1:c\\)ite\\(?:/[-_/a-z0-9]*\\)?:" org-agent-inert-list--citation-p)
     (inline "a link to a file elsewhere" (text raw) ?\[
             "\\[\\[\\(?1:/\\(?:/[^/\n]\\|/*[^]/:| \t\n]+[:|]\\|/*\\\\\\)\\|\\\\\\)")
     (inline "a link to a file elsewhere" (text raw) ?:
@@ -179,6 +179,8 @@ The file may be opened in another Emacs.")
             "\\(?:^\\|[^a-z0-9]\\)call\\(?1:_\\)[^ \t\n[(]+[[(]")
     (inline "a macro" (text) ?\{
             "{{\\(?1:{\\)[a-z][-a-z0-9_]*\\(?:(\\|}}}\\)")
+    (inline "a target that other text links to" (text) ?<
+            "<<\\(?1:<\\)\\(?2:[^<>\n]+\\)>>>" org-agent-inert-list--radio-p)
     (language "raw text for an exporter" (text) ?@
               "@\\(?1:@\\)[-a-z0-9]+:")
     (inline "a command of LaTeX" (text) ?\\
@@ -271,17 +273,31 @@ In CONTEXT `text' nothing stays.  Code may say how it is read."
   (not (org-agent-inert-list-language-p (match-string-no-properties 2))))
 
 (defconst org-agent-inert-list--url-begins
-  (concat "\\(?:^\\|[^a-z0-9]\\)" (regexp-opt org-agent-inert-list-link-types) ":")
+  (concat "\\(?:^\\|[^a-z0-9]\\)\\(?1:" (regexp-opt org-agent-inert-list-link-types) "\\):")
   "Matches the beginning of a link that stays.")
 
 (defun org-agent-inert-list--no-url-p (&rest _)
   "Return non-nil when point is not within a URL that stays."
-  (let ((place (point)))
+  (let ((place (point)) within)
     (skip-chars-backward "^][<>(){}| \t\n")
-    (unless (bolp) (forward-char -1))
-    (not (and (re-search-forward org-agent-inert-list--url-begins place t)
-              ;; Emphasis that began before it ends it.
-              (not (re-search-forward "[*/_+=~][-.,:!?;'\")}\\[ \t]" place t))))))
+    (let ((word (point)))
+      (unless (bolp) (forward-char -1))
+      (while (and (not within)
+                  (re-search-forward org-agent-inert-list--url-begins place t))
+        (let ((type (match-beginning 1)))
+          (setq within
+                (not (save-excursion
+                       (or
+                        ;; Emphasis or a formula that began before it ends it.
+                        (re-search-forward "[$]\\|[*/_+=~][-–—.,:!?;'\")}\\[[:space:]\u200b]" place t)
+                        ;; Behind a letter it is none, and one in a subscript
+                        ;; or a command of LaTeX ends with that.
+                        (progn (goto-char type)
+                               (skip-chars-backward "^\u200b" word)
+                               (re-search-forward "[_^$%'\\[:nonascii:]]" type t)))))))
+        ;; The colon may be what the next one is behind.
+        (forward-char -1)))
+    (not within)))
 
 (defun org-agent-inert-list--link-p (&rest _)
   "Return non-nil when the type in group 2 is that of a link that is held.
@@ -305,6 +321,31 @@ type may be an abbreviation of the person's for another."
                (not (member known org-agent-inert-list-link-types))
              (and bracket (string-match-p "\\`[a-z]" word)))
            (org-agent-inert-list--no-url-p)))))
+
+(defun org-agent-inert-list--citation-p (&rest _)
+  "Return non-nil when the citation that was just matched has a key.
+One that does not end in the line may have it below."
+  (goto-char (match-end 0))
+  (let ((depth 1) key)
+    (while (and (> depth 0) (not key))
+      (skip-chars-forward "^][@\n")
+      (pcase (char-after)
+        (?\[ (cl-incf depth))
+        (?\] (cl-decf depth))
+        (_ (setq key t)))
+      (unless (eobp) (forward-char)))
+    key))
+
+(defun org-agent-inert-list--radio-p (&rest _)
+  "Return non-nil when the text in group 2 is held as a radio target.
+Org takes the same text elsewhere for a link.  What follows it is then no
+part of a URL or of verbatim text that begins within it.  A mark in it,
+which holds something else, is no text."
+  (let ((text (string-replace "\u200b" "" (match-string-no-properties 2))))
+    (or (string-match-p "[^[:alnum:] .,;!?()&-]" text)
+        (cl-some (lambda (word)
+                   (member (downcase word) org-agent-inert-list-link-types))
+                 (split-string text "[^[:alnum:]]+" t)))))
 
 (defun org-agent-inert-list--known-link-p (&rest _)
   "Return non-nil when group 2 is a known type of a link that is held."
@@ -334,7 +375,7 @@ have opened one.  What a command of LaTeX is given counts as well."
   (or opened
       (let ((place (point)))
         (forward-line 0)
-        (or (save-excursion (re-search-forward "[$]\\|\\\\[[(]" place t))
+        (or (org-agent-inert-list-opens-formula-p place)
             (let (within)
               (while (and (not within)
                           (re-search-forward org-agent-inert-list--command place t))
@@ -343,6 +384,21 @@ have opened one.  What a command of LaTeX is given counts as well."
                 (setq within (< place (match-end 0)))
                 (goto-char (if within place (match-end 0))))
               within)))))
+
+(defun org-agent-inert-list-opens-formula-p (end)
+  "Return non-nil when a formula may begin between point and END.
+Both are in one line.  None begins in what is verbatim.  That matters
+only where a character by its code is still to come."
+  (save-excursion
+    (let (signs opens)
+      (while (and (not opens) (re-search-forward "[$]\\|\\\\[[(]" end t))
+        (let ((place (match-beginning 0)))
+          (unless signs
+            (setq signs (list (org-agent-inert-list--verbatim-signs))))
+          (setq opens (not (and (car signs)
+                                (or (save-excursion (not (search-forward "^^" nil t)))
+                                    (org-agent-inert-list--verbatim-p place (car signs))))))))
+      opens)))
 
 ;;;; Verbatim text
 

@@ -110,12 +110,12 @@ behind them.  STATE itself is not changed."
     (with-current-buffer (get-buffer-create " *org-agent-inert*" t)
       (buffer-disable-undo)
       (erase-buffer)
-      (insert (substring text 0 final))
+      (insert text)
+      (narrow-to-region 1 (1+ final))
       (goto-char (point-min))
       (org-agent-inert--scan state)
+      (widen)
       (let ((next (org-agent-inert-copy-state state)))
-        (insert (substring text final))
-        (forward-line 0)
         (org-agent-inert--scan state)
         (cons (buffer-string) (cons final next))))))
 
@@ -125,6 +125,16 @@ behind them.  STATE itself is not changed."
       (1+ (match-beginning 0))
     0))
 
+(defconst org-agent-inert--name-regexp
+  (concat "^[ \t]*#\\+" (regexp-opt org-agent-inert-list-names)
+          "\\(?:\\[[^]\n]*\\]\\)?:[ \t]*\\(?1:[^ \t\n].*?\\)[ \t]*$"
+          "\\|<<\\(?1:[^<>\n]+\\)>>"
+          "\\|^[ \t]*#\\+call:[ \t]*\\(?1:[^ \t\n([]+\\)"
+          "\\|\\<call_\\(?1:[^ \t\n([]+\\)[[(]"
+          "\\|\\<remote(\\(?1:[^,)\n]+\\),"
+          "\\|[ \t]:\\(?:var\\|post\\|stdin\\)[ \t]+\\(?2:.*\\)")
+  "Matches what gives a name, group 1, or values that may be names, group 2.")
+
 (defun org-agent-inert-names (&rest regions)
   "Return the names that the current buffer has or reaches for.
 REGIONS are (BEG . END) of text that does not count."
@@ -133,15 +143,7 @@ REGIONS are (BEG . END) of text that does not count."
       (save-restriction
         (widen)
         (goto-char (point-min))
-        (while (re-search-forward
-                (concat "^[ \t]*#\\+" (regexp-opt org-agent-inert-list-names)
-                        "\\(?:\\[[^]\n]*\\]\\)?:[ \t]*\\(?1:[^ \t\n].*?\\)[ \t]*$"
-                        "\\|<<\\(?1:[^<>\n]+\\)>>"
-                        "\\|^[ \t]*#\\+call:[ \t]*\\(?1:[^ \t\n([]+\\)"
-                        "\\|\\<call_\\(?1:[^ \t\n([]+\\)[[(]"
-                        "\\|\\<remote(\\(?1:[^,)\n]+\\),"
-                        "\\|[ \t]:\\(?:var\\|post\\|stdin\\)[ \t]+\\(?2:.*\\)")
-                nil t)
+        (while (re-search-forward org-agent-inert--name-regexp nil t)
           (unless (cl-some (lambda (region)
                              (<= (car region) (match-beginning 0) (cdr region)))
                            regions)
@@ -179,6 +181,11 @@ Point stays in front of what it is before."
   (when (listp org-agent-inert--places)
     (push (list (copy-marker position t) rule what) org-agent-inert--places)))
 
+(defconst org-agent-inert--belongs-regexp
+  (concat "[ \t]*#\\+\\(?:caption\\|headers?\\|attr_[^][ \t\n:]*\\|"
+          (regexp-opt org-agent-inert-list-names) "\\)\\(?:\\[.*?\\]\\)?:")
+  "Matches the beginning of a line that belongs to what follows it.")
+
 (defun org-agent-inert--line (state)
   "Make the line at point inert; STATE becomes that of the next line."
   (org-agent-inert--show-controls state)
@@ -198,9 +205,7 @@ Point stays in front of what it is before."
           (org-agent-inert-state-formula state)
           (org-agent-inert--formula-p state)
           (org-agent-inert-state-belongs state)
-          (looking-at-p (concat "[ \t]*#\\+\\(?:caption\\|headers?\\|attr_[^][ \t\n:]*\\|"
-                                (regexp-opt org-agent-inert-list-names)
-                                "\\)\\(?:\\[.*?\\]\\)?:")))
+          (looking-at-p org-agent-inert--belongs-regexp))
     (when (and (> (org-agent-inert-state-blanks state) 1)
                (not (org-agent-inert-state-block state)))
       (setf (org-agent-inert-state-footnote state) nil))))
@@ -219,8 +224,7 @@ one text."
                 (not (looking-at-p
                       "[ \t]*\\(?:$\\|#\\(?: \\|$\\|\\+[^][ \t\n:]+\\(?:\\[.*?\\]\\)?:\\)\\|:\\(?: \\|$\\)\\||\\|\\*+ \\)")))))
       (or (org-agent-inert-state-formula state)
-          (save-excursion
-            (re-search-forward "[$]\\|\\\\[[(]" (line-end-position) t)))))
+          (org-agent-inert-list-opens-formula-p (line-end-position)))))
 
 (defun org-agent-inert--first-char ()
   "Return the first character of the line at point, behind blanks.
@@ -267,7 +271,8 @@ The first heading of a text may have the tag `:agent:'."
           (org-agent-inert-state-verse state) nil
           (org-agent-inert-state-drawer state) nil
           (org-agent-inert-state-latex state) nil
-          (org-agent-inert-state-footnote state) nil)
+          (org-agent-inert-state-footnote state) nil
+          (org-agent-inert-state-formula state) nil)
     (save-excursion
       (when (re-search-forward ":\\([[:alnum:]_@#%:]+\\):[ \t]*$"
                                (line-end-position) t)
@@ -346,7 +351,9 @@ STATE is its own.  PLACE is where it stood before the line."
     (org-agent-inert--objects state (org-agent-inert--mark-context state)))
    ((looking-at-p "[ \t]*:[-_[:alnum:]]+:[ \t]*$")
     (setf (org-agent-inert-state-drawer state)
-          (cond ((looking-at-p "[ \t]*:end:") nil)
+          (cond ((looking-at-p "[ \t]*:end:")
+                 ;; Without a beginning it is one for Org.
+                 (not (org-agent-inert-state-drawer state)))
                 ((looking-at-p "[ \t]*:properties:")
                  (when (eq place 'own)
                    (setf (org-agent-inert-state-place state) 'properties))
@@ -371,7 +378,10 @@ STATE is its own."
     (?\\ (when (and (not (org-agent-inert-state-latex state))
                     (looking-at "[ \t]*\\\\begin{\\([A-Za-z0-9*]+\\)}"))
             (setf (org-agent-inert-state-latex state) (match-string 1))))
-    (?| (org-agent-inert--formulas)))
+    (?| (unless (org-agent-inert-state-verse state)
+          ;; A row of a table is no part of the paragraph above it.
+          (setf (org-agent-inert-state-formula state) nil))
+        (org-agent-inert--formulas)))
   (org-agent-inert--objects state 'text))
 
 (defun org-agent-inert--keyword ()

@@ -280,7 +280,7 @@ progress."
 
 (defun org-agent-kernel--run (program)
   "Run PROGRAM, which starts a kernel in the background and ends."
-  (setq org-agent-kernel-state 'starting)
+  (setq org-agent-kernel-state 'starting org-agent-kernel-trouble nil)
   (let ((output (generate-new-buffer " *org-agent-serve*" t))
         (default-directory (file-name-as-directory (expand-file-name "~"))))
     (setq org-agent-kernel--starter
@@ -288,8 +288,8 @@ progress."
            :name "org-agent-serve" :buffer output :noquery t
            :connection-type 'pipe :coding 'utf-8-unix
            :command (append (list program "serve" "--detach")
-                            (org-agent-kernel--home-arguments))
-           :sentinel #'org-agent-kernel--started))))
+                            (org-agent-kernel-home-arguments))
+           :sentinel #'org-agent-kernel--started :filter #'org-agent-doctor-starting))))
 
 (defun org-agent-kernel--started (process _event)
   "Connect to the kernel that PROCESS has started, or report the failure."
@@ -409,7 +409,7 @@ program."
   (org-agent-kernel-start-program
    (append (list (or (org-agent-kernel-program)
                      (user-error "The program org-agent was not found; M-x org-agent-doctor says what to do")))
-           (org-agent-kernel--home-arguments)
+           (org-agent-kernel-home-arguments)
            arguments)
    (lambda (process output complaint)
      (funcall done
@@ -420,7 +420,7 @@ program."
               (or complaint "the program ended without a word")))
    :timeout (or timeout 60)))
 
-(defun org-agent-kernel--home-arguments ()
+(defun org-agent-kernel-home-arguments ()
   "Return the arguments that name this home to the program."
   (and org-agent-home
        (list "--home" (directory-file-name (org-agent-home-directory)))))

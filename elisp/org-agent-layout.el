@@ -23,7 +23,7 @@
 (require 'cl-lib)
 (require 'subr-x)
 
-(declare-function org-agent-letter-shorten "org-agent-letter")
+(declare-function org-agent-fold-shorten-change "org-agent-fold")
 (declare-function org-agent-notify-header-line "org-agent-notify")
 
 (defvar org-level-faces)
@@ -59,9 +59,7 @@
   "Return STRING, or SIMPLER where it cannot be displayed.
 Leave the match data alone: where a font is looked for the first time,
 other functions may match."
-  (if (save-match-data (cl-every #'char-displayable-p string))
-      string
-    simpler))
+  (if (save-match-data (cl-every #'char-displayable-p string)) string simpler))
 
 (defun org-agent-layout-hide (beg end)
   "Hide the text from BEG to END."
@@ -73,9 +71,25 @@ other functions may match."
 
 ;;;; The header line
 
+(defvar-local org-agent-layout--header nil
+  "The header line and what it was made of: (LINE WIDTH . VALUES).")
+
 (defun org-agent-layout-header ()
   "Return the header line of this conversation, as much as there is room for.
-Where it is cut it says how to see the rest."
+Where it is cut it says how to see the rest.  While a turn runs it is made
+anew only when it has changed, since Emacs asks for it whenever it draws."
+  (let ((inputs (cons (window-width)
+                      (mapcar (lambda (variable) (and (boundp variable) (symbol-value variable)))
+                              '(org-agent-chat-status
+                                org-agent-kernel-state org-agent-kernel-trouble org-agent-kernel-server
+                                org-agent-file-owner-trouble org-agent-context-project)))))
+    (unless (and (plist-get (nth 1 inputs) :turn) (equal (cdr org-agent-layout--header) inputs))
+      ;; The status changes in place.
+      (setq org-agent-layout--header (cons (org-agent-layout--header-cut) (copy-tree inputs))))
+    (car org-agent-layout--header)))
+
+(defun org-agent-layout--header-cut ()
+  "Return the header line of this conversation, cut to the window's width."
   (let* ((line (org-agent-notify-header-line))
          (hint "… M-x org-agent-header")
          (room (- (window-width) (string-width hint))))
@@ -200,22 +214,28 @@ As Org does, look for their ends behind LIMIT, too."
             (org-agent-layout--escapes body end))
           (org-agent-layout--end end code)
           (when code
-            (org-agent-letter-shorten beg body end)))))))
+            (org-agent-fold-shorten-change beg body end)))))))
 
 (defconst org-agent-layout--recent 4000
   "How many characters of a block that is being written are looked at.")
+
+(defun org-agent-layout-code-p ()
+  "Return non-nil when a block of code begins at point.
+The match data is that of its first line."
+  (and (looking-at org-agent-layout--begin-regexp)
+       (member (downcase (match-string-no-properties 1))
+               org-agent-layout--code)))
 
 (defun org-agent-layout-open-block (beg end)
   "Lay out the code of the block from BEG to END, which has no end yet.
 Org does not take it for a block before that."
   (goto-char beg)
-  (when (and (looking-at org-agent-layout--begin-regexp)
-             (member (downcase (match-string-no-properties 1))
-                     org-agent-layout--code))
+  (when (org-agent-layout-code-p)
     (let ((rest (match-beginning 2)) (body (match-end 0)))
       (org-agent-layout--prefix beg body end t)
       (org-agent-layout--begin beg rest body t)
       (let ((from (max body (- end org-agent-layout--recent))))
+        (org-agent-layout--escapes from end)
         (while (setq from (text-property-any from end 'face nil))
           (put-text-property from (next-single-property-change from 'face nil end)
                              'face 'org-block))))))
@@ -271,10 +291,9 @@ Its text begins at BODY.  CODE is non-nil if the block has code."
   (goto-char from)
   (while (re-search-forward "^-----+[ \t]*$" limit t)
     (unless (org-agent-layout--face-p (match-beginning 0) 'org-block)
-      (put-text-property (match-beginning 0) (match-end 0) 'display
-                         '(space :align-to right))
-      (put-text-property (match-beginning 0) (match-end 0) 'face
-                         '(:inherit org-agent-layout-rule :underline t)))))
+      (add-text-properties (match-beginning 0) (match-end 0)
+                           '(face (:inherit org-agent-layout-rule :underline t)
+                                  display (space :align-to right))))))
 
 ;;;; Tables
 
@@ -379,10 +398,9 @@ equally wide, and so are their cells."
      ((looking-at-p "|\\(?:[ \t]*\\(?:<[lrc]?[0-9]*>\\)?[ \t]*|\\)+[ \t]*$")
       (org-agent-layout--cookies beg end))
      (t
-      (unless (or rule
-                  (not (save-excursion
-                         (goto-char end)
-                         (and (zerop (forward-line)) (looking-at-p "[ \t]*|-")))))
+      (when (and (not rule)
+                 (progn (goto-char end) (zerop (forward-line)))
+                 (looking-at-p "[ \t]*|-"))
         (add-face-text-property beg end 'org-agent-layout-table-title))
       (let* ((cells (org-agent-layout--cells beg end rule))
              (widths (mapcar #'cadr cells))
@@ -398,9 +416,9 @@ equally wide, and so are their cells."
 
 (defun org-agent-layout--cookies (beg end)
   "Hide the row from BEG to END if it only says how columns are aligned."
-  (when (save-excursion (goto-char beg) (search-forward "<" end t))
-    (org-agent-layout-hide (save-excursion (goto-char beg) (line-beginning-position))
-                            (min (point-max) (1+ end)))))
+  (goto-char beg)
+  (when (search-forward "<" end t)
+    (org-agent-layout-hide (line-beginning-position) (min (point-max) (1+ end)))))
 
 (defun org-agent-layout--cells (beg end rule)
   "Return the cells of the row from BEG to END, a list of (BEG WIDTH END).

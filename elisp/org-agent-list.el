@@ -207,6 +207,27 @@ It says what to do, and names keys as `substitute-command-keys' takes them."
   (propertize (org-agent-list-filled (substitute-command-keys sentence))
               'face 'shadow))
 
+(defun org-agent-list-choices (map &rest choices)
+  "Return a line of CHOICES, conses of a label and the command it calls.
+Each is a button, with its key in the keymap that the symbol MAP names
+before it."
+  (concat
+   (mapconcat
+    (pcase-lambda (`(,label . ,command))
+      (concat (substitute-command-keys (format "\\<%s>\\[%s]" map command))
+              " "
+              (make-text-button (copy-sequence label) nil
+                                'follow-link t
+                                'action #'org-agent-list--press
+                                'org-agent-command command)))
+    choices "   ")
+   "\n"))
+
+(defun org-agent-list--press (button)
+  "Call the command of BUTTON where it is."
+  (goto-char button)
+  (call-interactively (button-get button 'org-agent-command)))
+
 (defun org-agent-list-note (note)
   "Show NOTE, a string or nil, after the name of the mode in the mode line."
   (setq mode-line-process (and note (concat " " note))))

@@ -210,7 +210,8 @@ Without words the latest entries are listed."
                    (org-back-to-heading t))
         (forward-line (1- (or (plist-get hit :line) 1)))))
     (when (derived-mode-p 'org-mode)
-      (org-agent-heading-call-org 'org-fold-show-context 'org-show-context 'link-search))))
+      (org-agent-heading-call-org 'org-fold-show-context 'org-show-context 'link-search)
+      (org-agent-heading-call-org 'org-fold-show-entry 'org-show-entry))))
 
 ;;;; Changes
 
@@ -307,10 +308,14 @@ Return nil if that is no local directory."
 
 (defun org-agent-memory-notes--read ()
   "Read which directory the agent may search; return it, or nil for none."
-  (if current-prefix-arg
-      (read-directory-name "Let the agent search: " org-directory nil t)
-    (and (file-directory-p org-directory)
-         (y-or-n-p (format "Let the agent search, and never change, your notes in %s? "
+  (cond ((not (file-directory-p org-directory))
+         (read-directory-name
+          (format "There is no %s.  Let the agent search, and never change, the notes in: "
+                  (abbreviate-file-name org-directory))
+          "~/" nil t))
+        (current-prefix-arg
+         (read-directory-name "Let the agent search: " org-directory nil t))
+        ((y-or-n-p (format "Let the agent search, and never change, your notes in %s? "
                            (abbreviate-file-name org-directory)))
          org-directory)))
 
@@ -318,8 +323,8 @@ Return nil if that is no local directory."
 (defun org-agent-memory-notes (directory)
   "Let the agent search the Org files of DIRECTORY; nil means none.
 The agent never writes to them.  Interactively, ask about `org-directory';
-with a prefix argument, read the directory.  Set the property NOTES in
-config.org."
+with a prefix argument, or if that does not exist, read the directory.
+Set the property NOTES in config.org."
   (interactive (list (org-agent-memory-notes--read)))
   (let ((file (expand-file-name "config.org" (org-agent-home-directory))))
     (when (and (get-file-buffer file)
@@ -557,7 +562,7 @@ When you have saved it, it applies from the next turn on.
    (list (let ((completion-extra-properties
                 '(:annotation-function org-agent-memory--persona-annotate))
                (completion-ignore-case t))
-           (completing-read "File of the persona: "
+           (completing-read (format-prompt "File of the persona" "IDENTITY")
                             (mapcar #'car org-agent-memory-persona-roles)
                             nil t nil nil "IDENTITY"))))
   (unless (assoc role org-agent-memory-persona-roles)
@@ -570,7 +575,10 @@ When you have saved it, it applies from the next turn on.
                                  (org-agent-home-directory)))))
     (when (and (null file) (zerop (buffer-size)))
       (insert "#+TITLE: " (capitalize role) "\n")
-      (set-buffer-modified-p nil))))
+      (set-buffer-modified-p nil))
+    ;; Hints are read, and what one writes is below them.
+    (when (equal (org-agent-memory--persona-state role) "empty")
+      (goto-char (point-max)))))
 
 (provide 'org-agent-memory)
 ;;; org-agent-memory.el ends here

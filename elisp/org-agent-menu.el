@@ -12,6 +12,7 @@
 
 ;;; Code:
 
+(require 'seq)
 (require 'transient)
 
 (defvar org-agent-chat-session)
@@ -20,22 +21,51 @@
   "Return non-nil in a conversation."
   (bound-and-true-p org-agent-chat-session))
 
-(transient-define-prefix org-agent-menu-senses ()
+;;;; How many groups there are beside each other
+
+(defun org-agent-menu--width ()
+  "Return how many columns a menu has.
+By default it is shown at the bottom of the frame, in all of its width."
+  (if (memq 'display-buffer-in-side-window
+            (flatten-list (car-safe transient-display-buffer-action)))
+      (frame-width)
+    (window-width)))
+
+(defun org-agent-menu--fits-p (columns)
+  "Return non-nil when a menu of so many COLUMNS is seen whole."
+  (< columns (org-agent-menu--width)))
+
+(defmacro org-agent-menu--define (name columns documentation &rest groups)
+  "Define the menu NAME with DOCUMENTATION and GROUPS.
+Beside each other these take so many COLUMNS.  Where there are not so
+many, half of them are above the others."
+  (declare (indent 2) (doc-string 3) (debug (name integerp stringp &rest vectorp)))
+  (let ((half (/ (1+ (length groups)) 2))
+        (narrow `(lambda () (not (org-agent-menu--fits-p ,columns)))))
+    `(transient-define-prefix ,name ()
+       ,documentation
+       ,(apply #'vector :if `(lambda () (org-agent-menu--fits-p ,columns)) groups)
+       ,(apply #'vector :if narrow (seq-take groups half))
+       ,(apply #'vector :if narrow (seq-drop groups half)))))
+
+;;;; The menus
+
+(org-agent-menu--define org-agent-menu-senses 54
   "Speech and images.
 A command that needs a program that is not installed cannot be chosen.
 Called by its name, it says what to install."
-  [["Speech"
-    ("s" "Read the answer aloud" org-agent-speak :inapt-if org-agent-speak-lacks)
-    ("q" "Stop reading" org-agent-speak-stop)
-    ("a" "Read all answers" org-agent-speak-mode :inapt-if org-agent-speak-lacks)
-    ("d" "Dictate, or stop" org-agent-dictate :inapt-if org-agent-dictate-lacks)
-    ("r" "Transcribe again" org-agent-dictate-again)
-    ("k" "Cancel dictation" org-agent-dictate-cancel)]
-   ["Images for the next message"
-    ("c" "From the clipboard" org-agent-add-clipboard
-     :inapt-if org-agent-add-image-clipboard-lacks)
-    ("i" "A part of the screen" org-agent-add-screenshot
-     :inapt-if org-agent-add-image-screenshot-lacks)]])
+  ["Speech"
+   ("s" "Read the answer aloud" org-agent-speak :inapt-if org-agent-speak-lacks)
+   ("q" "Stop reading" org-agent-speak-stop)
+   ("a" "Read all answers" org-agent-speak-mode :inapt-if org-agent-speak-lacks)
+   ("d" "Dictate, or stop" org-agent-dictate :inapt-if org-agent-dictate-lacks)
+   ("r" "Transcribe again" org-agent-dictate-again)
+   ("k" "Cancel dictation" org-agent-dictate-cancel)]
+  ["Images for the next message"
+   ("c" "From the clipboard" org-agent-add-clipboard
+    :inapt-if org-agent-add-image-clipboard-lacks)
+   ("i" "A part of the screen" org-agent-add-screenshot
+    :inapt-if org-agent-add-image-screenshot-lacks)])
 
 (transient-define-prefix org-agent-menu-summaries ()
   "Summaries of the beginning of a long conversation, for the model.
@@ -54,95 +84,96 @@ The text of the conversation does not change."
     ("h" "What is held here" org-agent-held :if-derived org-mode)
     ("p" "Private buffer" org-agent-private-mode)]])
 
-(transient-define-prefix org-agent-menu-conversations ()
+(org-agent-menu--define org-agent-menu-conversations 40
   "Conversations, and what outlasts them."
-  [["Conversations"
-    ("o" "Open another" org-agent-chat-other)
-    ("r" "Rename this one" org-agent-session-rename :if org-agent-menu--chat-p)
-    ("t" "New topic" org-agent-topic :if org-agent-menu--chat-p)
-    ("b" "Draft below this" org-agent-branch :if org-agent-menu--chat-p)
-    ("Z" "Summaries" org-agent-menu-summaries :if org-agent-menu--chat-p)
-    ("|" "Page or file" org-agent-page-toggle :if org-agent-menu--chat-p)]
-   ["What outlasts them"
-    ("K" "Memory" org-agent-memory)
-    ("I" "Persona" org-agent-persona)
-    ("w" "Skills" org-agent-skills)
-    ("n" "New skill" org-agent-skill-new)
-    ("g" "Grant a skill" org-agent-skill-grant)]])
+  ["Conversations"
+   ("o" "Open another" org-agent-chat-other)
+   ("r" "Rename this one" org-agent-session-rename :if org-agent-menu--chat-p)
+   ("t" "New topic" org-agent-topic :if org-agent-menu--chat-p)
+   ("b" "Draft below this" org-agent-branch :if org-agent-menu--chat-p)
+   ("Z" "Summaries" org-agent-menu-summaries :if org-agent-menu--chat-p)
+   ("|" "Page or file" org-agent-page-toggle :if org-agent-menu--chat-p)]
+  ["What outlasts them"
+   ("K" "Memory" org-agent-memory)
+   ("I" "Persona" org-agent-persona)
+   ("w" "Skills" org-agent-skills)
+   ("n" "New skill" org-agent-skill-new)
+   ("g" "Grant a skill" org-agent-skill-grant)])
 
-(transient-define-prefix org-agent-menu-answers ()
+(org-agent-menu--define org-agent-menu-answers 48
   "What can be done with a question and its answers."
-  [["Again"
-    :if org-agent-menu--chat-p
-    ("r" "Retry" org-agent-retry)
-    ("w" "With another model" org-agent-regenerate-with)
-    ("e" "Edit the question" org-agent-edit-question)
-    ("S" "Steer the turn" org-agent-steer)
-    ("z" "Undo what it changed" org-agent-undo-turn)]
-   ["Look"
-    ("=" "Compare two answers" org-agent-compare-answers :if org-agent-menu--chat-p)
-    ("P" "Prefer this one" org-agent-prefer-answer :if org-agent-menu--chat-p)
-    ("t" "Thoughts" org-agent-thoughts :if org-agent-menu--chat-p)
-    ("b" "Copy a block" org-agent-copy-block)
-    ("B" "Insert the block" org-agent-yank-block)]])
+  ["Again"
+   :if org-agent-menu--chat-p
+   ("r" "Retry" org-agent-retry)
+   ("w" "With another model" org-agent-regenerate-with)
+   ("e" "Edit the question" org-agent-edit-question)
+   ("S" "Steer the turn" org-agent-steer)
+   ("z" "Undo what it changed" org-agent-undo-turn)]
+  ["Look"
+   ("=" "Compare two answers" org-agent-compare-answers :if org-agent-menu--chat-p)
+   ("P" "Prefer this one" org-agent-prefer-answer :if org-agent-menu--chat-p)
+   ("t" "Thoughts" org-agent-thoughts :if org-agent-menu--chat-p)
+   ("b" "Copy a block" org-agent-copy-block)
+   ("B" "Insert the block" org-agent-yank-block)])
 
-(transient-define-prefix org-agent-menu-writing ()
+(org-agent-menu--define org-agent-menu-writing 44
   "Commands for the draft, and for writing anywhere."
-  [["The draft"
-    ("<" "Previous question" org-agent-previous-question
-     :if org-agent-menu--chat-p :transient t)
-    (">" "Next question" org-agent-next-question
-     :if org-agent-menu--chat-p :transient t)
-    ("H" "Earlier questions" org-agent-insert-question :if org-agent-menu--chat-p)
-    ("T" "Choose a preset" org-agent-preset :if org-agent-menu--chat-p)
-    ("x" "Run a command" org-agent-command)
-    ("A" "Speech, images" org-agent-menu-senses)]
-   ["Anywhere"
-    ("h" "Answer here" org-agent-ask-here)
-    ("v" "Complete" org-agent-complete)
-    ("V" "Complete as I type" org-agent-complete-mode)]])
+  ["The draft"
+   ("<" "Previous question" org-agent-previous-question
+    :if org-agent-menu--chat-p :transient t)
+   (">" "Next question" org-agent-next-question
+    :if org-agent-menu--chat-p :transient t)
+   ("H" "Earlier questions" org-agent-insert-question :if org-agent-menu--chat-p)
+   ("T" "Choose a preset" org-agent-preset :if org-agent-menu--chat-p)
+   ("x" "Run a command" org-agent-command)
+   ("A" "Speech, images" org-agent-menu-senses)]
+  ["Anywhere"
+   ("h" "Answer here" org-agent-ask-here)
+   ("v" "Complete" org-agent-complete)
+   ("V" "Complete as I type" org-agent-complete-mode)])
 
-(transient-define-prefix org-agent-menu-inspect ()
+(org-agent-menu--define org-agent-menu-inspect 44
   "How the agent is, and what it did."
-  [["What it did"
-    ("y" "Explain a turn" org-agent-why)
-    ("p" "What would be sent" org-agent-prompt)
-    ("u" "Usage and cost" org-agent-usage)
-    ("l" "Log" org-agent-log)]
-   ["How it is"
-    ("i" "Status" org-agent-status)
-    ("d" "Doctor" org-agent-doctor)
-    ("s" "Set up a model" org-agent-setup)
-    ("h" "Whole header line" org-agent-header :if org-agent-menu--chat-p)
-    ("M" "Mode line" org-agent-mode-line-mode)
-    ("B" "Build the kernel" org-agent-build)
-    ("Q" "Stop the kernel" org-agent-stop)]])
+  ["What it did"
+   ("y" "Explain a turn" org-agent-why)
+   ("p" "What would be sent" org-agent-prompt)
+   ("u" "Usage and cost" org-agent-usage)
+   ("l" "Log" org-agent-log)]
+  ["How it is"
+   ("i" "Status" org-agent-status)
+   ("d" "Doctor" org-agent-doctor)
+   ("m" "Models" org-agent-model-list)
+   ("s" "Set up a model" org-agent-setup)
+   ("h" "Whole header line" org-agent-header :if org-agent-menu--chat-p)
+   ("B" "Build the kernel" org-agent-build)
+   ("Q" "Stop the kernel" org-agent-stop)])
 
 ;;;###autoload (autoload 'org-agent-menu "org-agent-menu" nil t)
-(transient-define-prefix org-agent-menu ()
-  "What people do most with the agent; the last column leads to the rest.
+(org-agent-menu--define org-agent-menu 78
+  "What people do most with the agent; the last group leads to the rest.
 Commands that do not apply at point are not shown."
-  [["Talk"
-    ("c" "Open the chat" org-agent-chat)
-    ("q" "Ask from here" org-agent-ask)
-    ("+" "Attach this" org-agent-add)
-    ("e" "Rewrite region" org-agent-rewrite :if use-region-p)]
-   ["This conversation"
-    :if org-agent-menu--chat-p
-    ("s" "Send the draft" org-agent-send)
-    ("k" "Stop the answer" org-agent-stop-turn)
-    ("m" "Choose a model" org-agent-model)
-    ("f" "Fork at point" org-agent-fork)]
-   ["Find"
-    ("L" "Conversations" org-agent-sessions)
-    ("/" "Search all" org-agent-search)
-    ("a" "Approvals" org-agent-approvals)]
-   ["More"
-    ("C" "Chats, skills …" org-agent-menu-conversations)
-    ("A" "Answers …" org-agent-menu-answers)
-    ("W" "Writing …" org-agent-menu-writing)
-    ("I" "Inspect …" org-agent-menu-inspect)
-    ("j" "Permissions …" org-agent-menu-permissions)]])
+  ["Talk"
+   ("c" "Open the chat" org-agent-chat)
+   ("h" "Ask from here" org-agent-ask)
+   ("+" "Attach this" org-agent-add)
+   ("e" "Rewrite region" org-agent-rewrite :if use-region-p)]
+  ["This conversation"
+   :if org-agent-menu--chat-p
+   ("s" "Send the draft" org-agent-send)
+   ("k" "Stop the answer" org-agent-stop-turn)
+   ("m" "Choose a model" org-agent-model)
+   ("f" "Fork at point" org-agent-fork)]
+  ["Find"
+   ("L" "Conversations" org-agent-sessions)
+   ("/" "Search all" org-agent-search)
+   ("a" "Approvals" org-agent-approvals)]
+  ["More"
+   ("C" "Chats, skills …" org-agent-menu-conversations)
+   ("A" "Answers …" org-agent-menu-answers)
+   ("W" "Writing …" org-agent-menu-writing)
+   ("I" "Inspect …" org-agent-menu-inspect)
+   ("j" "Permissions …" org-agent-menu-permissions)
+   ("q" "Close" transient-quit-one)])
 
 (provide 'org-agent-menu)
 ;;; org-agent-menu.el ends here

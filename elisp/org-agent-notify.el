@@ -12,10 +12,6 @@
 ;; In a conversation the header line shows the model, the preset and the
 ;; project, the state of the turn, its progress, tokens and cost, and trouble
 ;; with the kernel or the file.  Its parts are buttons that open the menu.
-;; While a turn runs the kernel reports its progress: the round, and the
-;; tokens, time and money that the turn has taken of its budgets.  The header
-;; line shows the progress from the second round on; `org-agent-status'
-;; shows all of it.
 ;;
 ;; In other buffers `org-agent-mode-line-mode' shows in the mode line how
 ;; many conversations are being answered and how many decisions wait for the
@@ -42,6 +38,8 @@
 (declare-function org-agent-goto-first-words "org-agent-goto")
 (declare-function org-agent-goto-open "org-agent-goto")
 (declare-function org-agent-menu "org-agent-menu")
+(declare-function org-agent-progress-header "org-agent-progress")
+(declare-function org-agent-progress-wait-header "org-agent-progress")
 
 (declare-function dbus-call-method-asynchronously "dbus")
 (declare-function dbus-init-bus "dbus")
@@ -95,7 +93,8 @@
                    (org-agent-notify--header-notice)
                    (org-agent-notify--header-kernel)
                    (org-agent-notify--header-phase)
-                   (org-agent-notify--header-progress)
+                   (org-agent-progress-wait-header)
+                   (org-agent-progress-header)
                    (org-agent-notify--header-usage)
                    (org-agent-notify--header-room)
                    (org-agent-notify--header-file)))
@@ -202,9 +201,9 @@ A `+' says that the price of a part of it is unknown."
   "Return the part of the header line with trouble with the kernel, or nil."
   (pcase org-agent-kernel-state
     ('ready nil)
-    ('building (org-agent-notify--header-button org-agent-kernel-trouble 'org-agent-header-busy))
-    ((or 'starting 'connecting)
-     (org-agent-notify--header-button "starting the kernel" 'org-agent-header-busy))
+    ((or 'building 'starting 'connecting)
+     (let ((text (or (unless (eq org-agent-kernel-state 'connecting) org-agent-kernel-trouble) "starting the kernel")))
+       (org-agent-notify--header-button (org-agent-notify--escape text 100) 'org-agent-header-busy)))
     ('lost
      (org-agent-notify--header-button "kernel lost, looking for it" 'org-agent-header-trouble))
     ('failed
@@ -221,14 +220,6 @@ A `+' says that the price of a part of it is unknown."
                                org-agent-file-owner-trouble)
                               'org-agent-header-trouble)))
 
-;;;; Progress
-
-;;;###autoload
-(defun org-agent-notify-progress (params)
-  "Show the progress of the turn that PARAMS report."
-  (org-agent-chat-in (plist-get params :session)
-    (org-agent-chat-put :progress params)))
-
 ;;;###autoload
 (defun org-agent-notify-thousands (number)
   "Return NUMBER, of tokens, as 950, 12k or 1.5M."
@@ -238,60 +229,6 @@ A `+' says that the price of a part of it is unknown."
         ((>= number 1000)
          (concat (string-remove-suffix ".0" (format "%.1f" (/ number 1e3))) "k"))
         (t (number-to-string number))))
-
-(defun org-agent-notify--progress-time (seconds)
-  "Return SECONDS in words, without the small units."
-  (let ((seconds (round seconds)))
-    (cond ((< seconds 100) (format "%ds" seconds))
-          ((and (>= seconds 3600) (< (% seconds 3600) 60))
-           (format "%dh" (/ seconds 3600)))
-          ((>= seconds 3600)
-           (format "%dh%dm" (/ seconds 3600) (/ (% seconds 3600) 60)))
-          (t (format "%dm" (/ seconds 60))))))
-
-(defun org-agent-notify--progress-of (taken limit format &optional unit)
-  "Return \"TAKEN of LIMIT UNIT\"; FORMAT is a function that formats a number.
-If LIMIT is nil or 0, leave it out."
-  (concat (funcall format taken)
-          (and limit (> limit 0) (concat " of " (funcall format limit)))
-          unit))
-
-;;;###autoload
-(defun org-agent-notify-progress-text (progress &optional all)
-  "Return PROGRESS, a plist from the kernel, in words.
-Time is included when half of it is gone, or with ALL."
-  (let ((seconds (or (plist-get progress :seconds) 0))
-        (of-seconds (or (plist-get progress :of-seconds) 0)))
-    (string-join
-     (delq
-      nil
-      (list
-       (if (plist-get progress :last)
-           "answering with what was found"
-         (concat "round "
-                 (org-agent-notify--progress-of (or (plist-get progress :round) 1)
-                                                (plist-get progress :of-rounds)
-                                                #'number-to-string)))
-       (org-agent-notify--progress-of (or (plist-get progress :tokens) 0)
-                                      (plist-get progress :of-tokens)
-                                      #'org-agent-notify-thousands " tokens")
-       (and (or all (> (* 2 seconds) of-seconds 0))
-            (org-agent-notify--progress-of seconds of-seconds
-                                           #'org-agent-notify--progress-time))
-       (and (plist-get progress :cost)
-            (org-agent-notify--progress-of (plist-get progress :cost)
-                                           (plist-get progress :of-cost)
-                                           (lambda (cost) (format "$%.2f" cost))))))
-     ", ")))
-
-(defun org-agent-notify--header-progress ()
-  "Return the part of the header line with the progress of the turn, or nil."
-  (when-let* ((turn (org-agent-chat-get :turn))
-              (progress (org-agent-chat-get :progress)))
-    ;; When Emacs reconnects, the progress may come before the id of the turn.
-    (when (and (equal turn (plist-get progress :turn))
-               (> (or (plist-get progress :round) 1) 1))
-      (org-agent-notify-progress-text progress))))
 
 ;;;; The mode lines
 

@@ -27,12 +27,11 @@
 (require 'font-lock)
 (require 'org)
 (require 'subr-x)
-(require 'org-agent-drawer)
+(require 'org-agent-fold)
 (require 'org-agent-fontify)
 (require 'org-agent-heading)
 (require 'org-agent-layout)
 
-(declare-function org-agent-letter-unfold "org-agent-letter")
 (declare-function org-agent-send-under-way "org-agent-send")
 
 (defvar font-lock-beg)
@@ -136,10 +135,15 @@ TAB on their line opens and closes it."
   (font-lock-add-keywords nil '((org-agent-page--fontify)) t)
   (add-hook 'font-lock-extend-region-functions
             #'org-agent-page--extend-region nil t)
+  (setq-local font-lock-extend-after-change-region-function
+              #'org-agent-page--extend-change)
   (add-hook 'org-tab-first-hook #'org-agent-page-toggle-drawer nil t)
-  (add-hook 'org-open-at-point-functions #'org-agent-drawer-open-subagent nil t)
+  ;; Behind what completes in the draft.
+  (add-hook 'org-tab-first-hook #'org-agent-page-show-rest 90 t)
+  (add-hook 'org-open-at-point-functions #'org-agent-fold-open-subagent nil t)
   ;; Behind Org's own functions, which hide drawers.
   (add-hook 'org-cycle-hook #'org-agent-page-unfolded t t)
+  (add-hook 'org-property-changed-functions #'org-agent-page--property-set nil t)
   (org-agent-layout-setup)
   (org-agent-page--apply)
   (org-agent-page-unfolded 'all))
@@ -188,8 +192,8 @@ Return nil: there is nothing left to highlight."
       (goto-char from)
       (let ((case-fold-search t))
         (while (re-search-forward org-agent-fontify-drawer-regexp limit t)
-          (org-agent-drawer-lay-out (match-beginning 0) (match-end 0)
-                                    (upcase (match-string 1)))))
+          (org-agent-fold-lay-out-drawer (match-beginning 0) (match-end 0)
+                                         (upcase (match-string 1)))))
       (org-agent-page--gap-before limit)
       (unless (eq room (org-agent-page--room-p before))
         (org-agent-page--draw-again before))))
@@ -348,19 +352,18 @@ of `org-agent-page--asks'."
 Its text is from STARS to TITLE-END, its TAGS follow."
   (let* ((state (save-match-data (org-agent-heading-property beg "STATE")))
          (failed (equal state "failed"))
-         (mark (save-match-data (org-agent-page--preferred beg)))
+         (mark
+          (concat
+           (and state (not failed)
+                ;; Where there was no text yet, the title says it.
+                (not (member (buffer-substring-no-properties stars title-end)
+                             '("Stopped" "Interrupted")))
+                (propertize (concat "  " (or (cdr (assoc state org-agent-page--states))
+                                             state))
+                            'face 'org-agent-page-unfinished))
+           (save-match-data (org-agent-page--preferred beg))))
          (ask (org-agent-page--ask beg stars)))
-    (org-agent-page--tags
-     title-end end tags
-     (concat
-      (and state (not failed)
-           ;; Where there was no text yet, the title says it.
-           (not (member (buffer-substring-no-properties stars title-end)
-                        '("Stopped" "Interrupted")))
-           (propertize (concat "  " (or (cdr (assoc state org-agent-page--states))
-                                        state))
-                       'face 'org-agent-page-unfinished))
-      mark))
+    (org-agent-page--tags title-end end tags mark)
     (pcase ask
       (`(,keyword (,glyph . ,simpler) ,face)
        (org-agent-page--instead beg (+ stars (length keyword) 1)
@@ -369,9 +372,9 @@ Its text is from STARS to TITLE-END, its TAGS follow."
        (org-agent-page--instead
         beg stars (org-agent-page--glyph "✗ " "! " 'org-agent-page-trouble)))
       (_ (org-agent-layout-hide beg stars)))
-    (unless (if mark
-                (org-agent-layout-mark beg stars title-end end (string-trim-left mark))
-              (org-agent-layout-joined beg stars title-end end))
+    (unless (if (string-empty-p mark)
+                (org-agent-layout-joined beg stars title-end end)
+              (org-agent-layout-mark beg stars title-end end (string-trim-left mark)))
       (add-face-text-property
        stars title-end
        (cond ((equal (car ask) "TODO") 'org-agent-page-answer-title)
@@ -452,19 +455,20 @@ highlighted anew while the question was not."
                                '("user" "draft"))))))
 
 (defun org-agent-page-with-room (text position)
-  "Return TEXT, whole lines to be inserted at POSITION, with room behind it.
+  "Leave room behind TEXT, whole lines to be inserted at POSITION; return it.
 That is a free line if a question begins there.  Nobody highlights the
-last line while it is being written."
-  (if (and org-agent-page--shown
-           ;; Where there is room already nobody looks for the question.
-           (or (and (> position (point-min))
-                    (org-agent-page--room-p (1- position)))
-               (org-agent-page--question-at-p position)))
-      (concat (substring text 0 -1)
-              (propertize (substring text -1) 'display
-                          (org-agent-page--room
-                           (string-match-p "^[ \t]*|.*\n\\'" text))))
-    text))
+last line while it is being written.  TEXT is a new string, whose text
+properties change."
+  (when (and org-agent-page--shown
+             ;; Where there is room already nobody looks for the question.
+             (or (and (> position (point-min))
+                      (org-agent-page--room-p (1- position)))
+                 (org-agent-page--question-at-p position)))
+    (put-text-property (1- (length text)) (length text) 'display
+                       (org-agent-page--room
+                        (string-match-p "^[ \t]*|.*\n\\'" text))
+                       text))
+  text)
 
 (defun org-agent-page-without-room (position)
   "Take the free line before POSITION away, since text comes there."
@@ -474,13 +478,13 @@ last line while it is being written."
     (with-silent-modifications
       (remove-list-of-text-properties (1- position) position '(display)))))
 
-(defun org-agent-page-open-block (beg end)
-  "Show the block from BEG to END, which is being written, as a block.
-Do nothing if no block begins there."
+(defun org-agent-page-sketch (beg bound from end)
+  "Show the text from FROM to END, which is being written, as it will look.
+It begins at BEG, is highlighted up to BOUND, and no code is open there."
   (when org-agent-page--shown
     (save-excursion
       (with-silent-modifications
-        (org-agent-layout-open-block beg end)))))
+        (org-agent-fontify-sketch beg bound from end)))))
 
 ;;;; The body of a question
 
@@ -527,6 +531,13 @@ Return non-nil when that changed it."
             font-lock-end (org-agent-page--below-drawers end))
       (not (and (= beg font-lock-beg) (= end font-lock-end))))))
 
+(defun org-agent-page--extend-change (beg end _length)
+  "Return the region to be highlighted after a change from BEG to END.
+Redisplay highlights nothing that is hidden, as drawers are.  What a
+property changes is seen in the heading, which is not."
+  (and org-agent-page--shown
+       (cons (org-agent-fontify-drawer-edge beg #'car) end)))
+
 (defun org-agent-page--below-drawers (position)
   "Return the end of the text to be highlighted up to POSITION.
 That is the end of a drawer that POSITION is within, and of the line
@@ -568,12 +579,21 @@ title of an answer may be seen only while it is folded."
               (delete-overlay overlay))))
         (font-lock-flush beg end)))))
 
+(defun org-agent-page--property-set (&rest _)
+  "Unfold the drawer of this heading, which Org folds when it makes one."
+  (org-agent-page-unfolded 'subtree))
+
 (defun org-agent-page-toggle-drawer ()
   "Do what TAB does on the line of thoughts, calls or a subagent.
 On that of a long change, which waits for approval, show all of it.
 Return nil elsewhere.  This is for `org-tab-first-hook'."
   (and org-agent-page--shown
-       (or (org-agent-drawer-toggle) (org-agent-letter-unfold))))
+       (or (org-agent-fold-toggle-drawer) (org-agent-fold-unfold-change))))
+
+(defun org-agent-page-show-rest ()
+  "In the first line of the draft, show all of the changes that wait.
+Return nil elsewhere.  This is for `org-tab-first-hook'."
+  (and org-agent-page--shown (org-agent-fold-unfold-above)))
 
 (provide 'org-agent-page)
 ;;; org-agent-page.el ends here

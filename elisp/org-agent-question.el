@@ -32,6 +32,7 @@
 (require 'org-agent-asks)
 (require 'org-agent-chat)
 (require 'org-agent-section)
+(require 'org-agent-list)
 (require 'org-agent-approval)
 
 (declare-function org-agent-notify-asked "org-agent-notify")
@@ -502,10 +503,10 @@ The agent gets the reason, and its turn goes on."
      :body (lambda ()
              (concat
               (mapconcat #'org-agent-question--line (plist-get form :fields) "")
-              (org-agent-approval-choices
-               '("Answer" . org-agent-question-fill)
-               '("Decline" . org-agent-question-decline)
-               '("Show the form" . org-agent-question-show))
+              (org-agent-list-choices 'org-agent-question-map
+                                      '("Answer" . org-agent-question-fill)
+                                      '("Decline" . org-agent-question-decline)
+                                      '("Show the form" . org-agent-question-show))
               "\n")))))
 
 (defun org-agent-question--line (field)

@@ -33,6 +33,7 @@
 
 (declare-function org-agent-ask-body "org-agent-ask")
 (declare-function org-agent-markup-words "org-agent-markup")
+(declare-function org-agent-ask-close "org-agent-ask")
 (declare-function org-agent-ask-show "org-agent-ask")
 (declare-function org-agent-diff-close "org-agent-diff")
 (declare-function org-agent-diff-ediff "org-agent-diff")
@@ -46,8 +47,11 @@ It is from BEG to END, two markers; NAME is the name of its buffer."
   (indentation "" :documentation "What all its lines begin with.")
   (partial nil :documentation "Non-nil when its first line does not begin a line.")
   (sent nil :documentation "The text as it was when it was sent.")
+  (awaited nil :documentation "Non-nil while a new text is to come.")
   (proposal nil :documentation "The new text, nil before it came.")
   (shown nil :documentation "The text that the diff was made from."))
+
+(defvar org-agent-rewrite-session)
 
 (defvar-local org-agent-rewrite--this nil
   "The `org-agent-rewrite-job' that this buffer shows.")
@@ -65,11 +69,15 @@ It is from BEG to END, two markers; NAME is the name of its buffer."
 
 ;;;; The diff
 
+(defun org-agent-rewrite--drawn (rewriting)
+  "Return the buffer that shows REWRITING, or nil."
+  (cl-find rewriting (buffer-list)
+           :key (lambda (buffer)
+                  (buffer-local-value 'org-agent-rewrite--this buffer))))
+
 (defun org-agent-rewrite--buffer (rewriting)
   "Return the buffer that shows REWRITING, made if there is none."
-  (or (cl-find rewriting (buffer-list)
-               :key (lambda (buffer)
-                      (buffer-local-value 'org-agent-rewrite--this buffer)))
+  (or (org-agent-rewrite--drawn rewriting)
       (generate-new-buffer (format "*org-agent-rewrite: %s*"
                                    (org-agent-rewrite-job-name rewriting)))))
 
@@ -89,9 +97,16 @@ It is from BEG to END, two markers; NAME is the name of its buffer."
       (setq header-line-format
             (org-agent-rewrite--header
              (cond ((null now) (format "%s is gone; w copies the new text" name))
+                   ((org-agent-rewrite-job-awaited rewriting)
+                    "Being rewritten again; this came before")
                    ((not (equal now (org-agent-rewrite-job-sent rewriting)))
                     "The text has changed since it was sent; this is the difference to what it is now")))))
     buffer))
+
+(defun org-agent-rewrite--draw-again (rewriting)
+  "Show the diff of REWRITING anew where it is shown."
+  (when (org-agent-rewrite--drawn rewriting)
+    (org-agent-rewrite--draw rewriting)))
 
 (defun org-agent-rewrite--header (trouble)
   "Return the header line of a diff; TROUBLE is a warning or nil."
@@ -240,7 +255,9 @@ line and column."
         (move-to-column column)))))
 
 (defun org-agent-rewrite--close (rewriting)
-  "Kill the diff of REWRITING, and delete its markers."
+  "Kill the diff of REWRITING, and delete its markers.
+What was said in place of a later text is not needed any more either."
+  (org-agent-ask-close org-agent-rewrite-session)
   (org-agent-diff-close (org-agent-rewrite--buffer rewriting))
   (set-marker (org-agent-rewrite-job-beg rewriting) nil)
   (set-marker (org-agent-rewrite-job-end rewriting) nil))
@@ -264,6 +281,7 @@ The new text replaces the one that is shown."
       (user-error "%s is gone" (org-agent-rewrite-job-name rewriting)))
     (org-agent-turn-forget (org-agent-rewrite-job-id rewriting))
     (org-agent-rewrite--send rewriting wish)
+    (org-agent-rewrite--draw-again rewriting)
     (message "It is being rewritten; you will be shown the difference")))
 
 (defun org-agent-rewrite-copy ()
@@ -451,10 +469,13 @@ The new text is shown as a diff.  There \
           (setf (org-agent-rewrite-job-id rewriting) id
                 (org-agent-rewrite-job-wish rewriting) wish
                 (org-agent-rewrite-job-sent rewriting) text
+                (org-agent-rewrite-job-awaited rewriting) t
                 (org-agent-rewrite-job-partial rewriting)
                 (save-excursion (goto-char beg) (not (bolp)))
                 (org-agent-rewrite-job-indentation rewriting)
                 (org-agent-rewrite--shared-indentation beg end))
+          ;; What was said in place of an earlier text is out of date.
+          (org-agent-ask-close org-agent-rewrite-session)
           (org-agent-send-in org-agent-rewrite-session
                              (org-agent-rewrite--message rewriting wish text))
           (org-agent-turn-when-ended id :raw (lambda (result)
@@ -493,13 +514,18 @@ The new text is shown as a diff.  There \
   "Show the new text for REWRITING that RESULT, the answer, contains."
   (let ((text (org-agent-rewrite--new-text (plist-get result :answer)))
         (name (org-agent-rewrite-job-name rewriting)))
+    (setf (org-agent-rewrite-job-awaited rewriting) nil)
     (if (not text)
-        (org-agent-rewrite--show-words rewriting result)
+        (progn (org-agent-rewrite--draw-again rewriting)
+               (org-agent-rewrite--show-words rewriting result))
       (setf (org-agent-rewrite-job-proposal rewriting)
             (org-agent-rewrite--indent rewriting (string-trim text "\n+" "\n+")))
       (if (equal (org-agent-rewrite-job-proposal rewriting)
                  (org-agent-rewrite--text rewriting))
-          (message "The agent would leave the text of %s as it is" name)
+          (progn
+            (when-let* ((diff (org-agent-rewrite--drawn rewriting)))
+              (org-agent-diff-close diff))
+            (message "The agent would leave the text of %s as it is" name))
         (display-buffer (org-agent-rewrite--draw rewriting))
         (message "The new text for %s has come; C-c C-c in the diff applies it"
                  name)))))

@@ -32,6 +32,7 @@
 
 (declare-function org-agent-command-alone "org-agent-command")
 (declare-function org-agent-command-message "org-agent-command")
+(declare-function org-agent-command-take "org-agent-command")
 (declare-function org-agent-command-unknown-p "org-agent-command")
 (declare-function org-agent-context-read-gather "org-agent-context-read")
 (declare-function org-agent-held-ctrl-c-ctrl-c "org-agent-held")
@@ -145,39 +146,97 @@ command that there is not."
       (org-agent-chat-restore-draft))
     (pcase-let ((`(,words . ,references) (org-agent-context-draft)))
       (unless words
-        (user-error (if references
-                        "Nothing to send: the draft has attachments and no text"
-                      "Nothing to send: write a message at the end of the buffer"))))
+        (user-error (cond (references
+                           "Nothing to send: the draft has attachments and no text")
+                          ((org-agent-asks-waiting)
+                           "Nothing to send; what waits for you is answered where it stands, by C-c C-c in it")
+                          (t "Nothing to send: write a message at the end of the buffer")))))
     (org-agent-send-ask-consent)
-    (if (and (eq org-agent-chat-attached t)
-             (or (org-agent-settings-set-p (org-agent-draft-start))
-                 (org-agent-command-unknown-p
-                  (string-trim (org-agent-draft-raw)))))
-        (org-agent-send--checked)
-      (org-agent-send--draft))))
+    (org-agent-send--draft-or-check)))
+
+(defun org-agent-send--draft-or-check ()
+  "Send the draft, after the kernel has accepted it if that may refuse it."
+  (cond ((not (or (org-agent-settings-set-p (org-agent-draft-start))
+                  (org-agent-command-unknown-p
+                   (string-trim (org-agent-draft-raw)))))
+         (org-agent-send--draft))
+        ((eq org-agent-chat-attached t) (org-agent-send--checked))
+        (t (org-agent-send--wish))))
+
+(defun org-agent-send--noted ()
+  "Return the draft as it is now, for `org-agent-send--unless-changed'."
+  (cons (substring-no-properties (org-agent-draft-raw))
+        (and org-agent-draft-chosen (copy-marker org-agent-draft-chosen))))
+
+(defun org-agent-send--unless-changed (noted function &rest arguments)
+  "Call FUNCTION with ARGUMENTS if the draft is still as NOTED."
+  (let ((org-agent-draft-chosen (and (cdr noted) (marker-position (cdr noted)))))
+    (if (and (org-agent-draft-start)
+             (equal (car noted) (substring-no-properties (org-agent-draft-raw))))
+        (apply function arguments)
+      (message "Not sent: the draft has changed meanwhile; C-c C-c sends it now"))))
+
+(defun org-agent-send--not-sent (refusal)
+  "Say that the draft was not sent because of REFUSAL."
+  (org-agent-chat-complain "Not sent; it is still your draft" refusal))
 
 (defun org-agent-send--checked ()
   "Send the draft after the kernel has accepted its settings."
-  (let ((branch (and org-agent-draft-chosen
-                     (copy-marker org-agent-draft-chosen)))
-        (raw (substring-no-properties (org-agent-draft-raw)))
+  (let ((noted (org-agent-send--noted))
         (id (org-id-uuid)))
     (org-agent-kernel-request-here
      "settings/get"
      (append (list :session org-agent-chat-session :sensor :chat-message
-                   :id id :text (string-trim raw)
+                   :id id :text (string-trim (car noted))
                    :level (org-agent-heading-level (org-agent-draft-start)))
              (org-agent-settings-of (org-agent-draft-start)))
      :success
      (lambda (_)
-       (let ((org-agent-draft-chosen (and branch (marker-position branch))))
-         (if (and (org-agent-draft-start)
-                  (equal raw (substring-no-properties (org-agent-draft-raw))))
-             (org-agent-send--draft id)
-           (message "Not sent: the draft has changed meanwhile; C-c C-c sends it now"))))
-     :failure
-     (lambda (refusal)
-       (org-agent-chat-complain "Not sent; it is still your draft" refusal)))))
+       (org-agent-send--unless-changed noted #'org-agent-send--draft id))
+     :failure #'org-agent-send--not-sent)))
+
+;; Without a kernel nobody knows the commands and presets.  What may name one
+;; stays the draft until a kernel has looked at it, and is sent then.
+
+(defvar-local org-agent-send--wished nil
+  "The draft that is to be sent when a kernel can check it, as noted, or nil.")
+(put 'org-agent-send--wished 'permanent-local t)
+
+(defun org-agent-send--wish ()
+  "Send the draft when there is a kernel that has accepted it."
+  (setq org-agent-send--wished (org-agent-send--noted))
+  (add-hook 'org-agent-chat-loaded-hook #'org-agent-send--grant-wish)
+  (add-hook 'org-agent-kernel-lost-hook #'org-agent-send--drop-wishes)
+  (org-agent-file-owner-keep-draft)
+  (message "Your draft is sent when the kernel has started and checked it")
+  (org-agent-kernel-ensure)
+  (force-mode-line-update)
+  (org-agent-chat-attach))
+
+(defun org-agent-send--grant-wish ()
+  "Have the kernel check and send the draft that waits for that, if one does.
+This is for `org-agent-chat-loaded-hook'."
+  (when-let* ((noted org-agent-send--wished))
+    (setq org-agent-send--wished nil)
+    (org-agent-kernel-request-here
+     "skill/list" nil
+     :success (lambda (result)
+                (org-agent-command-take result)
+                (org-agent-send--unless-changed
+                 noted #'org-agent-send--draft-or-check))
+     :failure #'org-agent-send--not-sent)))
+
+(defun org-agent-send--drop-wishes ()
+  "Say of drafts that wait for a kernel that none comes, if that is so.
+This is for `org-agent-kernel-lost-hook'."
+  (when (memq org-agent-kernel-state '(failed stopped))
+    (dolist (buffer (org-agent-chat-buffers))
+      (with-current-buffer buffer
+        (when org-agent-send--wished
+          (setq org-agent-send--wished nil)
+          (org-agent-send--not-sent
+           (list :message (or org-agent-kernel-trouble
+                              "the kernel was stopped"))))))))
 
 (defun org-agent-send--draft (&optional id)
   "Make the draft a question and send it.
@@ -363,6 +422,7 @@ Return nil when it was not sent and its author has to send it again."
     (pcase org-agent-kernel-state
       ('ready "sending…")
       ('building "building the kernel…")
+      ((and 'starting (guard org-agent-kernel-trouble)) (concat org-agent-kernel-trouble "…"))
       ((or 'starting 'connecting) "starting the kernel…")
       ('lost "waits for the kernel"))))
 

@@ -368,10 +368,15 @@ ON is non-nil if the search continues."
 
 ;;;; Summaries
 
-(defun org-agent-sessions--compact-session ()
-  "Return the name of this conversation."
-  (or org-agent-chat-session
-      (user-error "This is not a conversation; M-x org-agent-chat opens one")))
+(defun org-agent-sessions--compact (&rest parameters)
+  "Have this conversation summarized, as PARAMETERS of the request say."
+  (org-agent-kernel-ask
+   "session/compact"
+   (append (list :session
+                 (or org-agent-chat-session
+                     (user-error "This is not a conversation; M-x org-agent-chat opens one")))
+           parameters)
+   #'ignore))
 
 ;;;###autoload
 (defun org-agent-compact ()
@@ -380,25 +385,19 @@ From then on the summary is sent in the place of these turns.
 `org-agent-prompt' shows it, and `org-agent-compact-undo' undoes it.  The
 text of the conversation does not change."
   (interactive)
-  (org-agent-kernel-ask "session/compact"
-                        (list :session (org-agent-sessions--compact-session))
-                        #'ignore))
+  (org-agent-sessions--compact))
 
 ;;;###autoload
 (defun org-agent-compact-undo ()
   "Undo the last summary of this conversation."
   (interactive)
-  (org-agent-kernel-ask "session/compact"
-                        (list :session (org-agent-sessions--compact-session) :undo t)
-                        #'ignore))
+  (org-agent-sessions--compact :undo t))
 
 ;;;###autoload
 (defun org-agent-compact-stop ()
   "Stop the summary of this conversation that is being made."
   (interactive)
-  (org-agent-kernel-ask "session/compact"
-                        (list :session (org-agent-sessions--compact-session) :stop t)
-                        #'ignore))
+  (org-agent-sessions--compact :stop t))
 
 ;;;###autoload
 (defun org-agent-sessions-compacted (params)

@@ -224,6 +224,10 @@ The kernel asks each server, which can take seconds."
               (setq org-agent-settings--model-known (plist-get result :models)))
    :failure #'ignore))
 
+(defun org-agent-settings-model-names ()
+  "Return the names of the models in the kernel's latest list."
+  (mapcar (lambda (model) (plist-get model :name)) org-agent-settings--model-known))
+
 (defun org-agent-settings--model-standard ()
   "Return the name of the configured model, or nil if it is not known yet."
   (plist-get (seq-find (lambda (model) (plist-get model :default))
@@ -245,8 +249,7 @@ CHOSEN is the name of the model of this conversation."
                       (t "")))))
       (complete-with-action
        action
-       (mapcar (lambda (model) (plist-get model :name)) org-agent-settings--model-known)
-       text predicate))))
+       (org-agent-settings-model-names) text predicate))))
 
 (defun org-agent-settings-model-read (prompt)
   "Read the name of a model with PROMPT; return nil for the configured one.

@@ -1,4 +1,4 @@
-;;; org-agent-setup.el --- Choose which model answers  -*- lexical-binding: t; -*-
+;;; org-agent-setup.el --- Find, try and test models  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -9,15 +9,23 @@
 
 ;; `org-agent-setup' finds the model servers of this machine, or takes an
 ;; address.  The kernel tries a model and writes it into config.org.
+;;
+;; `org-agent-model-test' has the program test a model: small tasks, done in
+;; each dialect.  The program works beside the kernel.  Its table is shown
+;; while it fills, and the dialect that it recommends can be written into
+;; config.org.
 
 ;;; Code:
 
 (require 'button)
 (require 'cl-lib)
+(require 'json)
+(require 'org-table)
 (require 'subr-x)
 (require 'url-parse)
 (require 'org-agent)
 (require 'org-agent-kernel)
+(require 'org-agent-settings)
 
 (declare-function auth-source-search "auth-source")
 (declare-function auth-source-forget-all-cached "auth-source")
@@ -189,6 +197,189 @@ A key that is typed goes to the file of auth-source only."
                            :save-function)))
       (when save (funcall save))
       (auth-source-forget-all-cached))))
+
+;;;; What a model does
+
+(defgroup org-agent-setup nil
+  "How models are tested."
+  :group 'org-agent
+  :prefix "org-agent-setup-test-")
+
+(defcustom org-agent-setup-test-arguments nil
+  "Further arguments of \"org-agent models test\", a list of strings.
+With (\"--times\" \"3\") each task is done three times, and with
+\(\"--task\" \"call\") only the tasks of this kind are done."
+  :type '(repeat string)
+  :package-version '(org-agent . "0.1.0")
+  :group 'org-agent-setup)
+
+(defvar-local org-agent-setup--test-process nil
+  "The program that tests, or nil when it has ended.")
+
+(defvar-local org-agent-setup--test-rest ""
+  "The beginning of a line that has not come whole.")
+
+(defvar-local org-agent-setup--test-name nil
+  "The name of the model that is tested, \"\" for the one that answers.")
+
+(defvar-local org-agent-setup--test-found nil
+  "The end of the test, a property list, or nil.")
+
+(defvar org-agent-setup-test-mode-map
+  (let ((map (make-composed-keymap button-buffer-map special-mode-map)))
+    (define-key map (kbd "C-c C-k") #'org-agent-setup-test-stop)
+    (define-key map (kbd "w") #'org-agent-setup-test-write)
+    map)
+  "Keymap of the test of a model.")
+
+(define-derived-mode org-agent-setup-test-mode special-mode "Org-Agent-Model-Test"
+  "Major mode of `org-agent-model-test'.
+
+\\{org-agent-setup-test-mode-map}"
+  :interactive nil
+  (setq-local revert-buffer-function
+              (lambda (&rest _) (org-agent-model-test org-agent-setup--test-name)))
+  (add-hook 'kill-buffer-hook #'org-agent-setup--test-end nil t))
+
+(defun org-agent-setup--test-read ()
+  "Read the name of the model to test, \"\" for the one that answers."
+  (string-trim
+   (completing-read (format-prompt "Test the model" "the one that answers")
+                    (org-agent-settings-model-names))))
+
+;;;###autoload
+(defun org-agent-model-test (name)
+  "Have the model NAME do small tasks in each dialect, and show what worked.
+NAME is a heading of config.org; \"\" is the model that answers.  The
+tasks have a kernel and a home of their own: nothing of yours is sent.
+They use your account at the model's server.  A test takes minutes, and
+does not disturb you.  \\<org-agent-setup-test-mode-map>\\[org-agent-setup-test-stop] stops it."
+  (interactive (list (org-agent-setup--test-read)))
+  (pop-to-buffer-same-window (get-buffer-create "*org-agent-model-test*"))
+  (org-agent-setup--test-end)
+  (org-agent-setup-test-mode)
+  (setq org-agent-setup--test-name name)
+  (org-agent-setup--test-show (format "Testing %s …" (if (string-empty-p name) "the model that answers" name))
+                              "" (substitute-command-keys "\\[org-agent-setup-test-stop] stops it."))
+  (let ((buffer (current-buffer)))
+    (setq org-agent-setup--test-process
+          (org-agent-kernel-start-program
+           (append (list (or (org-agent-kernel-program)
+                             (user-error "The program org-agent was not found; M-x org-agent-doctor says what to do")))
+                   (org-agent-kernel-home-arguments)
+                   '("models" "test" "--json")
+                   org-agent-setup-test-arguments
+                   (unless (string-empty-p name) (list "--" name)))
+           (lambda (process _output complaint)
+             (when (buffer-live-p buffer)
+               (with-current-buffer buffer
+                 (when (eq process org-agent-setup--test-process)
+                   (org-agent-setup--test-ended process complaint)))))
+           :filter (lambda (process piece)
+                     (when (buffer-live-p buffer)
+                       (with-current-buffer buffer
+                         (when (eq process org-agent-setup--test-process)
+                           (org-agent-setup--test-come piece)))))))))
+
+(defun org-agent-setup--test-come (piece)
+  "Show what the lines say of which PIECE is a part."
+  (let ((lines (split-string (concat org-agent-setup--test-rest piece) "\n")))
+    (setq org-agent-setup--test-rest (car (last lines)))
+    (dolist (line (butlast lines))
+      (let* ((json-object-type 'plist) (json-array-type 'list) (json-false nil)
+             (said (json-read-from-string line)))
+        (if (plist-get said :task)
+            (org-agent-setup--test-show
+             (format "Task %d of %d, in %s: %s %s"
+                     (plist-get said :done) (plist-get said :of)
+                     (plist-get said :dialect) (plist-get said :task)
+                     (cond ((plist-get said :passed) "passed")
+                           ((plist-get said :fault) "got no answer")
+                           (t "failed")))
+             (plist-get said :table)
+             (string-join (plist-get said :why) "; "))
+          (setq org-agent-setup--test-found said))))))
+
+(defun org-agent-setup--test-show (title table text)
+  "Show TITLE, TABLE and TEXT in the current buffer; point stays."
+  (let ((inhibit-read-only t) (at (point)))
+    (erase-buffer)
+    (insert (propertize title 'face 'bold) "\n\n"
+            (propertize table 'face 'org-table))
+    (unless (string-empty-p text)
+      (insert "\n")
+      (let ((beg (point)) (fill-column 78))
+        (insert text "\n")
+        (fill-region beg (point))))
+    (goto-char (min at (point-max)))))
+
+(defun org-agent-setup--test-ended (process complaint)
+  "Show the end of the test that PROCESS made; COMPLAINT is its last word."
+  (setq org-agent-setup--test-process nil)
+  (let ((found org-agent-setup--test-found))
+    (cond
+     ((null found)
+      (org-agent-setup--test-show "Nothing was tested" ""
+                                  (string-remove-prefix "org-agent: " (or complaint "The program was stopped."))))
+     (t
+      (org-agent-setup--test-show
+       (format "%s at %s%s" (plist-get found :model) (plist-get found :server)
+               (if (plist-get found :interrupted) ", stopped before the end" ""))
+       (plist-get found :table)
+       (if (memq (process-exit-status process) '(0 130))
+           (plist-get found :text)
+         (string-remove-prefix "org-agent: " (or complaint (plist-get found :text)))))
+      (org-agent-setup--test-offer found)))))
+
+(defun org-agent-setup--test-offer (found)
+  "Offer to write the dialect that FOUND recommends, if it can be."
+  (when (plist-get found :heading)
+    (let ((inhibit-read-only t))
+      (save-excursion
+        (goto-char (point-max))
+        (insert "\n")
+        (insert-text-button (format "Write :DIALECT: %s below %s" (plist-get found :write)
+                                    (plist-get found :heading))
+                            'follow-link t
+                            'action (lambda (_) (org-agent-setup-test-write)))
+        (insert " (w)\n")))))
+
+(defun org-agent-setup-test-stop ()
+  "Stop the test; what was done stays in the table."
+  (interactive nil org-agent-setup-test-mode)
+  (if (process-live-p org-agent-setup--test-process)
+      (interrupt-process org-agent-setup--test-process)
+    (user-error "No test is running")))
+
+(defun org-agent-setup--test-end ()
+  "End the test of the current buffer, if one runs."
+  (when (process-live-p org-agent-setup--test-process)
+    (interrupt-process org-agent-setup--test-process))
+  (setq org-agent-setup--test-process nil))
+
+(defun org-agent-setup-test-write ()
+  "Write the recommended dialect into config.org, if you agree."
+  (interactive nil org-agent-setup-test-mode)
+  (let* ((found (or org-agent-setup--test-found
+                    (user-error "The test has not ended")))
+         (heading (plist-get found :heading))
+         (dialect (plist-get found :write))
+         (file (expand-file-name "config.org" (org-agent-home-directory)))
+         (visiting (find-buffer-visiting file)))
+    (cond
+     ((not heading) (user-error "Nothing is to be written into config.org"))
+     ((and visiting (buffer-modified-p visiting))
+      (user-error "%s has changes that are not saved; save them first" visiting)))
+    (if (not (y-or-n-p (format "Write :DIALECT: %s below %s in config.org? " dialect heading)))
+        (message "Nothing was written")
+      (org-agent-kernel-run-program
+       (list "models" "dialect" "--" heading dialect)
+       (lambda (status output complaint)
+         (if (not (eq status 0))
+             (message "Nothing was written: %s" (string-remove-prefix "org-agent: " complaint))
+           (when (and (buffer-live-p visiting) (not (buffer-modified-p visiting)))
+             (with-current-buffer visiting (revert-buffer t t t)))
+           (message "%s" (string-trim output))))))))
 
 (provide 'org-agent-setup)
 ;;; org-agent-setup.el ends here

@@ -23,6 +23,7 @@
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'org-agent)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-chat)
@@ -33,7 +34,7 @@
 (declare-function org-agent-doctor "org-agent-doctor")
 (declare-function org-agent-log "org-agent-log")
 (declare-function org-agent-notify-header-line "org-agent-notify")
-(declare-function org-agent-notify-progress-text "org-agent-notify")
+(declare-function org-agent-progress-text "org-agent-progress")
 (declare-function org-agent-notify-thousands "org-agent-notify")
 (declare-function org-agent-skills "org-agent-skills")
 
@@ -171,7 +172,7 @@ LABEL is nil is a child of the last line with a label."
                                  name)
                                (and (plist-get conversation :running) ", being written")
                                (when-let* ((progress (plist-get conversation :progress)))
-                                 (concat ": " (org-agent-notify-progress-text progress t)))
+                                 (concat ": " (org-agent-progress-text progress t)))
                                (and (> behind 0) (format ", %d queued" behind)))
                        nil
                        (lambda () (org-agent-chat name))
@@ -350,10 +351,7 @@ Those of a question are removed when the last of them has ended.")
       (overlay-put overlay 'after-string lines))))
 
 (defvar org-agent-status-subagent-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map [mouse-1] #'org-agent-subagent-open-at-mouse)
-    (define-key map [mouse-2] #'org-agent-subagent-open-at-mouse)
-    map)
+  (org-agent-click-map #'org-agent-subagent-open-at-mouse)
   "Keymap of the line of a subagent.")
 
 (defun org-agent-status--subagent-line (subagent)
@@ -425,9 +423,7 @@ It is that with the LABEL; when several have it, RANK of them came first."
 
 (defun org-agent-subagent-open-at-mouse (event)
   "Show the conversation of the subagent that was clicked on in EVENT."
-  (interactive (list (if (mouse-event-p last-input-event)
-                         last-input-event
-                       (user-error "Click on the line of a subagent"))))
+  (interactive (org-agent-clicked "the line of a subagent"))
   (pcase-let ((`(,string . ,at) (posn-string (event-start event))))
     (when-let* ((child (and string (get-text-property at 'org-agent-subagent string))))
       (org-agent-subagent-open child))))

@@ -86,6 +86,11 @@ An alist of the ids of questions and lists (TEXT . PLACES); see
 `org-agent-turn--places'.")
 (put 'org-agent-turn--aside 'permanent-local t)
 
+(defvar-local org-agent-turn--running nil
+  "The question whose turn runs and has shown nothing, (EVENT . COUNT), or nil.
+COUNT is how many of its answers had broken off before.")
+(put 'org-agent-turn--running 'permanent-local t)
+
 ;;;###autoload
 (defun org-agent-turn-started (params)
   "Note that the turn of PARAMS runs, and insert its question if missing."
@@ -100,6 +105,7 @@ An alist of the ids of questions and lists (TEXT . PLACES); see
         (org-agent-chat-restore-draft))
       (org-agent-heading-mark-waiting event nil)
       (org-agent-answer-begin turn)
+      (org-agent-turn--note-running event)
       (org-agent-chat-put
        :turn turn :phase 'thinking :thought nil :progress nil
        :model (or (plist-get params :model) (org-agent-chat-get :model))
@@ -125,7 +131,8 @@ An alist of the ids of questions and lists (TEXT . PLACES); see
       (org-agent-turn--bring-back-late)
       ;; What says that an answer broke off may still be on its way, in a file.
       (unless (eq (plist-get params :state) :interrupted)
-        (org-agent-turn--forget-aside (plist-get params :event)))
+        (org-agent-turn--forget-aside (plist-get params :event))
+        (setq org-agent-turn--running nil))
       (when (member (org-agent-chat-get :turn) (list nil turn))
         (org-agent-chat-put :turn nil :phase nil :progress nil))
       (org-agent-turn--count params)
@@ -177,6 +184,31 @@ An alist of the ids of questions and lists (TEXT . PLACES); see
         (org-agent-turn--bring-back-late)))))
 
 ;;;; What was shown when the kernel was killed
+
+(defun org-agent-turn--note-running (event)
+  "Note that the turn of the question EVENT runs."
+  (unless (equal event (car org-agent-turn--running))
+    (setq org-agent-turn--running
+          (cons event (org-agent-turn--count-interrupted event)))))
+
+(defun org-agent-turn--count-interrupted (event)
+  "Return how many answers to the question EVENT broke off."
+  (if-let* ((question (org-agent-heading-find event)))
+      (org-agent-heading-widely
+        (how-many "^:STATE:[ \t]+interrupted[ \t]*$"
+                  question (org-agent-heading-subtree-end question)))
+    0))
+
+(defun org-agent-turn--say-that-none-came ()
+  "Say it if the kernel ended before anything of an answer was shown.
+The page says so too, but perhaps out of sight."
+  (pcase org-agent-turn--running
+    ((and `(,event . ,before)
+          (guard (not (assoc event org-agent-turn--aside)))
+          (guard (> (org-agent-turn--count-interrupted event) before)))
+     (setq org-agent-turn--running nil)
+     (message "The kernel ended before an answer came; %s asks again"
+              (substitute-command-keys "\\[org-agent-retry]")))))
 
 ;;;###autoload
 (defun org-agent-turn-set-aside (turn)
@@ -255,6 +287,7 @@ became of them."
                  (copy-sequence org-agent-turn--aside))
     (when-let* ((heading (org-agent-turn--interrupted-answer event)))
       (org-agent-turn--forget-aside event)
+      (setq org-agent-turn--running nil)
       (let ((end (+ (org-agent-heading-subtree-end heading) 1 (length text))))
         (org-agent-answer-undisturbed
           (org-agent-answer-insert (- end 1 (length text))
@@ -267,12 +300,13 @@ became of them."
       ;; Its heading, which says so, may be out of sight.
       (message "The answer broke off, because the kernel ended; %s"
                (substitute-command-keys
-                "\\<org-agent-chat-mode-map>\\[org-agent-chat-ctrl-c-ctrl-c] on it or \\[org-agent-retry] asks again")))))
+                "\\<org-agent-chat-mode-map>\\[org-agent-chat-ctrl-c-ctrl-c] on it or \\[org-agent-retry] asks again"))))
+  (org-agent-turn--say-that-none-came))
 
 (defun org-agent-turn--bring-back-late ()
   "Show again what was set aside of turns of which the kernel spoke later.
 It may tell how a turn ended after it has told that it is attached."
-  (when org-agent-turn--aside
+  (when (or org-agent-turn--aside org-agent-turn--running)
     (org-agent-turn-bring-back)))
 
 (defun org-agent-turn--forget-aside (event)
@@ -474,6 +508,7 @@ If ANEW is non-nil, empty it first."
 (defun org-agent-turn-ask-preview (turn event from)
   "Request the text of TURN, the answer to EVENT, FROM a code point on.
 Do nothing if such a request for the turn is in progress."
+  (org-agent-turn--note-running event)
   (unless (member turn org-agent-chat-previews-requested)
     (push turn org-agent-chat-previews-requested)
     (org-agent-kernel-request-here

@@ -149,7 +149,7 @@ It refuses a request with `org-agent-rpc-refuse'.")
   '((turn/started . org-agent-turn-started)
     (turn/delta . org-agent-turn-delta)
     (turn/thought . org-agent-turn-thought)
-    (turn/progress . org-agent-notify-progress)
+    (turn/progress . org-agent-progress-show)
     (turn/finished . org-agent-turn-finished)
     (turn/kept . org-agent-turn-kept)
     (turn/preferred . org-agent-branch-preferred)
@@ -186,6 +186,22 @@ With WIDTH cut it to that many columns."
 (defun org-agent-counted (count noun)
   "Return COUNT with NOUN, which gets an s unless there is one."
   (format "%d %s%s" count noun (if (eql count 1) "" "s")))
+
+;;;; The mouse
+
+(defun org-agent-click-map (command)
+  "Return a keymap in which a click of the first or second button calls COMMAND."
+  (let ((map (make-sparse-keymap)))
+    (define-key map [mouse-1] command)
+    (define-key map [mouse-2] command)
+    map))
+
+(defun org-agent-clicked (place)
+  "Return the click that called this command, as a list of its arguments.
+PLACE, in words, is what has to be clicked on."
+  (list (if (mouse-event-p last-input-event)
+            last-input-event
+          (user-error "Click on %s" place))))
 
 ;;;; Files
 

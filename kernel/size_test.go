@@ -19,12 +19,12 @@ const (
 // large are the types beyond the bounds, with the reason. A type that has come within them again
 // is to be taken out.
 var large = map[string]string{
-	"lisp.Call":              "the evaluation of one call: what every builtin works with, by families of files",
-	"lisp.Compiler":          "a method for each special form and its parts",
-	"org.Converter":          "a state machine over lines: each construct of Markdown has its fields and its methods",
-	"org/inert.Writer":       "the same for what is held: a field for each thing that a line can be within",
+	"lisp.Call":              "one evaluation: each builtin charges, signals and calls through it, and is a method in the file of its family",
+	"lisp.Compiler":          "a method for each special form and its parts, which compile each other in one scope",
+	"org.Converter":          "a state machine over lines: each construct of Markdown has its fields and its methods in a file, and each line can close any of them",
+	"org/inert.Writer":       "a state machine over lines as well: a field for each thing of Org that a line can be within",
 	"journal.Turn":           "a row: a field for each column",
-	"skill.Note":             "a method for each function that the kernel gives to notes",
+	"skill.Note":             "what a note is from its text to its calls: reading, loading, checking, testing and applying it, a file for each",
 	"config.Settings":        "a field for each setting of config.org",
 	"protocol.StatusResult":  "a field for each thing that status tells",
 	"protocol.SkillStatus":   "a field for each thing that a list of skills tells",

@@ -193,6 +193,9 @@
       (org-agent-approval-test--edit file :old "two\n" :new "2\n")
     (let ((approval (org-agent-approval-test--waits)))
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text)))
+      (goto-char (point-max))
+      (should (string-match-p "what waits for you is answered where it stands"
+                              (cadr (should-error (org-agent-send)))))
       (undo-boundary)
       (org-agent-fake-type "my draft")
       (let ((undo buffer-undo-list)

@@ -101,5 +101,40 @@
     (org-agent-kernel-test--settle 2)
     (should (equal "* one\ntwo" (org-agent-approval-test--text (concat file ".new"))))))
 
+(ert-deftest org-agent-approval-of-a-file-that-changed ()
+  "What would be allowed in vain says so where it is decided and in the list.
+A yes is not taken; that is shown, and what waits can be refused."
+  (org-agent-approval-test--with
+      (org-agent-approval-tools-test--call
+       "write" :path file :content "* one\n" :hash "0123456789abcdef")
+    (org-agent-approval-test--waits)
+    (org-agent-fake-wait
+     (cl-some (lambda (overlay) (overlay-get overlay 'org-agent-asks-note))
+              (overlays-in (point-min) (point-max))))
+    (let ((mark (cl-find-if (lambda (overlay) (overlay-get overlay 'org-agent-asks-note))
+                            (overlays-in (point-min) (point-max))))
+          (said "note.org is not the text that this was proposed for"))
+      (should (string-search said (overlay-get mark 'before-string)))
+      (should (equal (overlay-start mark)
+                     (save-excursion (goto-char (overlay-start mark))
+                                     (line-beginning-position))))
+      (should-not (string-search said (org-agent-fake-text)))
+      (save-window-excursion
+        (org-agent-approvals)
+        (org-agent-fake-wait (string-search "cannot be done now: " (buffer-string)))
+        (should (string-search said (buffer-string))))
+      (org-agent-approval-test--keys)
+      (save-window-excursion
+        (call-interactively (key-binding (kbd "C-c C-c")))
+        (org-agent-fake-wait (get-buffer "*org-agent-action*"))
+        (with-current-buffer "*org-agent-action*"
+          (should (string-search said (buffer-string)))))
+      (should (org-agent-asks-of :approval))
+      (cl-letf (((symbol-function 'read-string) (lambda (&rest _) "no")))
+        (call-interactively (key-binding (kbd "C-c C-k"))))
+      (org-agent-kernel-test--settle 2)
+      (should-not (org-agent-asks-of :approval))
+      (should-not (overlay-buffer mark)))))
+
 (provide 'org-agent-approval-tools-test)
 ;;; org-agent-approval-tools-test.el ends here

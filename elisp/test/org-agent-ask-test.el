@@ -48,6 +48,36 @@
       (should (equal (org-agent-kernel-test--shape)
                      '((1 "What is the capital?") (2 "Paris") (1 "my draft")))))))
 
+(ert-deftest org-agent-ask-shows-where-the-answer-comes ()
+  "The conversation is beside what one works on, with room below the question."
+  (org-agent-kernel-test--beside (org-agent-ask-test--reply "* Paris\nIt is.") "text"
+    (save-window-excursion
+      (delete-other-windows)
+      (switch-to-buffer "*scratch*")
+      (let* ((chat (get-buffer "*org-agent-chat*"))
+             (window (display-buffer chat '((display-buffer-pop-up-window)
+                                            (inhibit-same-window . t)))))
+        (with-current-buffer chat
+          (org-agent-heading-widely
+            (goto-char (point-min))
+            (let ((inhibit-read-only t))
+              (insert (mapconcat #'number-to-string (number-sequence 1 50) "\n")
+                      "\n"))))
+        (set-window-start window 1)
+        (org-agent-ask "What is the capital?")
+        (with-current-buffer chat
+          (let ((heading (org-agent-heading-find
+                          (org-agent-heading-property
+                           (save-excursion
+                             (goto-char (point-min))
+                             (search-forward "What is the capital?")
+                             (line-beginning-position))
+                           "ID"))))
+            (should (= heading (window-point window)))
+            (should (<= (count-lines (window-start window) heading)
+                        (/ (window-body-height window) 3)))))
+        (org-agent-ask-test--settle 1)))))
+
 (ert-deftest org-agent-ask-in-the-conversation-in-use ()
   "A question goes to the conversation that was seen last."
   (org-agent-fake-with-chat

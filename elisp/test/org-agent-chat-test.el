@@ -327,6 +327,19 @@ Each came with what stands above its question."
       (org-mode)
       (should (eq (key-binding (kbd "C-c C-c")) 'org-ctrl-c-ctrl-c)))))
 
+(ert-deftest org-agent-chat-mode-comes-back ()
+  "A command of Org that starts Org's own mode leaves the conversation one."
+  (org-agent-fake-with-chat
+    (org-agent-fake-say "Hello")
+    (let ((org-group-tags org-group-tags) (text (buffer-string)))
+      (org-toggle-tags-groups)
+      (should (eq major-mode 'org-agent-chat-mode))
+      (should (equal text (buffer-string)))
+      (should (eq (key-binding (kbd "C-c C-c")) 'org-agent-chat-ctrl-c-ctrl-c)))
+    (let ((this-command 'org-mode))
+      (org-mode))
+    (should (eq major-mode 'org-mode))))
+
 (ert-deftest org-agent-chat-clones-are-no-conversations ()
   "Killing a clone of a part of the buffer does not close the session."
   (org-agent-fake-with-chat
@@ -382,6 +395,20 @@ Each came with what stands above its question."
               (search-forward "early text")
               (should (eq (and (invisible-p (1- (point))) t)
                           (not (eq folded 'showeverything)))))))))))
+
+;; The header line names the model before the conversation is attached.
+(ert-deftest org-agent-chat-attaching-is-waited-for ()
+  "A command for an attached conversation waits for a moment while it is being attached."
+  (org-agent-fake-with-chat
+    (should (eq org-agent-chat-attached t))
+    (let ((buffer (current-buffer)))
+      (setq org-agent-chat-attached 'requested)
+      (run-at-time 0.1 nil (lambda ()
+                             (with-current-buffer buffer
+                               (setq org-agent-chat-attached t))))
+      (org-agent-chat-check-attached)
+      (setq org-agent-chat-attached nil)
+      (should-error (org-agent-chat-check-attached) :type 'user-error))))
 
 (provide 'org-agent-chat-test)
 ;;; org-agent-chat-test.el ends here

@@ -8,7 +8,7 @@
 (require 'cl-lib)
 (require 'org-agent)
 (require 'org-agent-fake-kernel)
-(require 'org-agent-kernel-test)
+(require 'org-agent-kernel-start-test)
 (require 'org-agent-kernel-test)
 (require 'org-agent-command)
 (require 'org-agent-kernel)
@@ -157,6 +157,26 @@
           (should (equal (plist-get event :sensor) :chat-message))
           (should (equal (plist-get event :text) text)))))))
 
+(defmacro org-agent-command-test--noting (messages)
+  "Return a function for `message' that pushes what is said to MESSAGES."
+  `(lambda (&rest arguments)
+     (when (car arguments)
+       (push (apply #'format-message arguments) ,messages))))
+
+(defmacro org-agent-command-test--not-sent (messages &rest body)
+  "Check that BODY, which sends /captrue call Ann, leaves it the draft.
+MESSAGES is a variable that gets what is said meanwhile."
+  (declare (indent 1) (debug t))
+  `(progn
+     (cl-letf (((symbol-function 'message) (org-agent-command-test--noting ,messages)))
+       ,@body
+       (org-agent-fake-wait
+        (cl-find-if (lambda (line) (string-search "no command" line)) ,messages)))
+     (should (member "org-agent: Not sent; it is still your draft: there is no command /captrue; did you mean /capture? To send it as it is, put a word before the /"
+                     ,messages))
+     (should (equal (org-agent-fake-text) "* /captrue call Ann"))
+     (should-not org-agent-chat-outbox)))
+
 (ert-deftest org-agent-command-mistyped-stays-draft ()
   "A name that is nearly that of a command is not sent, and stays the draft.
 What only begins with a slash is a message."
@@ -164,21 +184,102 @@ What only begins with a slash is a message."
       (list (org-agent-kernel-test--exchange "Yes." (cons 'times -1)))
     (let (said)
       (org-agent-fake-wait org-agent-command-list)
-      (cl-letf (((symbol-function 'message)
-                 (lambda (&rest arguments)
-                   (push (and (car arguments) (apply #'format-message arguments)) said))))
-        (org-agent-kernel-test--say "/captrue call Ann")
-        (org-agent-fake-wait
-         (cl-some (lambda (line) (and line (string-search "no command" line) line)) said)))
-      (should (cl-find "org-agent: Not sent; it is still your draft: there is no command /captrue; did you mean /capture? To send it as it is, put a word before the /"
-                       said :test #'equal))
-      (should (equal (org-agent-fake-text) "* /captrue call Ann"))
-      (should-not org-agent-chat-outbox)
+      (org-agent-command-test--not-sent said
+        (org-agent-kernel-test--say "/captrue call Ann"))
       (dolist (text '("/ is the root" "/etc/hosts has what?" "/nothingofthekind here"))
         (delete-region (+ 2 (org-agent-draft-start)) (point-max))
         (org-agent-kernel-test--say text)
         (org-agent-fake-wait (string-search (concat "* " text " ") (buffer-string))))
       (org-agent-kernel-test--settle 3))))
+
+(defun org-agent-command-test--without-kernel ()
+  "Stop the kernel of this conversation, and forget its commands."
+  (let ((pid (org-agent-kernel-test--pid)))
+    (org-agent-stop)
+    (org-agent-fake-wait (org-agent-fake-ended-p pid)))
+  (org-agent-fake-wait (not org-agent-chat-attached))
+  (setq org-agent-command-list nil))
+
+(ert-deftest org-agent-command-mistyped-before-a-kernel-runs ()
+  "What is mistyped while no kernel runs stays the draft as well.
+The draft is in the file meanwhile, and a command that there is, is sent."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "Yes." (cons 'times -1)))
+    (let (said)
+      (org-agent-command-test--without-kernel)
+      (org-agent-command-test--not-sent said
+        (org-agent-kernel-test--say "/captrue call Ann")
+        (should (equal (car said) "Your draft is sent when the kernel has started and checked it"))
+        (should (equal (org-agent-fake-text) "* /captrue call Ann")))
+      (org-agent-kernel-test--settle 0)
+      (delete-region (+ 2 (org-agent-draft-start)) (point-max))
+      (org-agent-command-test--without-kernel)
+      (org-agent-kernel-test--say "/summarise")
+      (org-agent-kernel-test--settle 1)
+      (should (string-prefix-p "* /summarise  " (org-agent-fake-text)))
+      (should (string-search "\nI was given no text." (org-agent-fake-text))))))
+
+(ert-deftest org-agent-command-mistyped-in-a-question ()
+  "What is mistyped in a question while no kernel runs is refused, and not asked.
+A command that there is, is sent."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "Yes." (cons 'times -1)))
+    (let (said)
+      (org-agent-command-test--without-kernel)
+      (cl-letf (((symbol-function 'message) (org-agent-command-test--noting said)))
+        (org-agent-ask "/captrue call Ann" "main" 'chat)
+        (org-agent-fake-wait
+         (cl-some (lambda (line)
+                    (string-match-p "there is no command /captrue; did you mean /capture" line))
+                  said)))
+      (should (equal (org-agent-fake-text) "* "))
+      (should-not org-agent-chat-outbox)
+      (org-agent-command-test--without-kernel)
+      (org-agent-ask "/nothingofthekind here" "main" 'chat)
+      (org-agent-kernel-test--settle 1)
+      (org-agent-command-test--without-kernel)
+      (org-agent-ask "/summarise" "main" 'chat)
+      (org-agent-kernel-test--settle 2)
+      (should (string-match-p "^\\* /nothingofthekind here  " (org-agent-fake-text)))
+      (should (string-match-p "^\\* /summarise  " (org-agent-fake-text)))
+      (should (string-search "\nI was given no text." (org-agent-fake-text))))))
+
+(ert-deftest org-agent-command-without-any-kernel ()
+  "Where no kernel starts, what may be a command stays the draft, and why is said."
+  (org-agent-fake-with-home
+    (let ((org-agent-program (org-agent-kernel-start-test--program "exit 1"))
+          said)
+      (org-agent-chat)
+      (with-current-buffer "*org-agent-chat*"
+        (org-agent-fake-wait (eq org-agent-kernel-state 'failed))
+        (setq org-agent-command-list nil)
+        (cl-letf (((symbol-function 'message) (org-agent-command-test--noting said)))
+          (dotimes (n 2)
+            (if (zerop n) (org-agent-kernel-test--say "/captrue call Ann") (org-agent-send))
+            (org-agent-fake-wait
+             (= (1+ n) (cl-count-if (lambda (line)
+                                      (string-match-p "Not sent; it is still your draft: The kernel did not start" line))
+                                    said)))))
+        (should (equal (org-agent-fake-text) "* /captrue call Ann"))
+        (org-agent-fake-start)
+        (org-agent-fake-wait (eq org-agent-chat-attached t))
+        (org-agent-fake-settle)
+        (should-not (org-agent-fake-requests "event"))
+        (should (equal (org-agent-fake-text) "* /captrue call Ann"))))))
+
+(ert-deftest org-agent-command-draft-changed-before-a-kernel-ran ()
+  "A draft that was changed while it waited for a kernel is not sent."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "Yes." (cons 'times -1)))
+    (org-agent-command-test--without-kernel)
+    (org-agent-kernel-test--say "/summarise")
+    (org-agent-fake-type " of whom?")
+    (let (said)
+      (cl-letf (((symbol-function 'message) (org-agent-command-test--noting said)))
+        (org-agent-fake-wait
+         (cl-find "Not sent: the draft has changed meanwhile; C-c C-c sends it now"
+                  said :test #'equal)))
+      (should (equal (org-agent-fake-text) "* /summarise of whom?")))))
 
 (ert-deftest org-agent-command-sent-again ()
   "A refused command is sent again with the same input."

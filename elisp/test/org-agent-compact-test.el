@@ -35,6 +35,7 @@
     (should (string-match-p "[0-9]+%% full" (org-agent-notify-header-line)))
     (goto-char (point-max))
     (insert "a draft")
+    (undo-boundary)                     ; else Emacs's timer adds one meanwhile
     (let* ((text (buffer-string)) (undo buffer-undo-list) (point (point))
            (kill-ring '("kept")) said
            (wait (lambda (words)

@@ -83,8 +83,12 @@
         (org-agent-context-test--file "a b.org" "one\ntwo\nthree\nfour\n")
       (setq-local transient-mark-mode t)
       (goto-char 5) (push-mark 15 t t)
-      (let ((point (point)))
-        (org-agent-context-test--add)
+      (let ((point (point)) said)
+        (cl-letf (((symbol-function 'message)
+                   (lambda (format &rest rest)
+                     (setq said (apply #'format-message format rest)))))
+          (org-agent-context-test--add))
+        (should (equal said "lines 2-3 of a b.org (10 bytes) goes along with the next message in *org-agent-chat*"))
         (should (= point (point))))
       (should (string-match-p
                "\\`\\* \n- Context: lines 2-3 of \\[\\[file:.*/a b\\.org\\]\\[a b\\.org\\]\\]\n\\'"
@@ -165,7 +169,8 @@
         (goto-char (point-min)) (search-forward "body")
         (org-agent-context-test--add '(4))
         (goto-char (point-max)) (forward-line -1)
-        (org-agent-context-test--add '(4))
+        ;; The message names the heading, and not the ID that nobody knows.
+        (should (string-prefix-p "Two (" (org-agent-context-test--add '(4))))
         (let ((draft (org-agent-context-test--draft)))
           (should (string-match-p "\\[\\[file:.*s\\.org::\\*One\\]\\[One\\]\\]" draft))
           (should (string-match-p "\\[\\[id:id-of-two\\]\\[Two\\]\\]" draft)))
@@ -321,6 +326,46 @@
         (should (equal (mapcar #'car (org-agent-context-test--texts (org-agent-context-test--say "")))
                        '("file" "region" "subtree")))))))
 
+(ert-deftest org-agent-context-completion-in-any-style ()
+  "What a person's style finds within names is completed, and a name that begins another one is chosen."
+  (org-agent-fake-with-chat
+    (let ((file (org-agent-context-test--file
+                 "long name.org" "* A heading\nbody\n* A heading of old\nbody\n"))
+          (inhibit-message t))
+      (org-agent-context-test--in file
+        (switch-to-buffer "*org-agent-chat*")
+        (delete-other-windows)
+        (display-buffer buffer '(display-buffer-pop-up-window))
+        (dolist (completion-styles '((substring) (flex)))
+          (pcase-dolist (`(,typed ,becomes)
+                         `(("@ng name" "\\[\\[file:.*long name\\.org\\]\\[long name\\.org\\]\\] \\'")
+                           ("@of old" "\\[\\[file:.*::\\*A heading of old\\]\\[A heading of old\\]\\] \\'")
+                           (,(format "@%sng nam" (file-name-directory (abbreviate-file-name file)))
+                            "\\[\\[file:.*long name\\.org\\]\\[long name\\.org\\]\\] \\'")))
+            (ert-info ((format "%s %s" completion-styles typed))
+              (goto-char (point-max))
+              (insert " in " typed)
+              (completion-at-point)
+              (should (string-match-p becomes (buffer-substring-no-properties
+                                               (org-agent-draft-start) (point-max)))))))
+        ;; Others complete in the minibuffer or a popup, and tell of a choice that begins another one.
+        (let ((choose (lambda (beg end _table _predicate)
+                        (delete-region beg end)
+                        (insert "*A heading")
+                        (funcall (plist-get completion-extra-properties :exit-function)
+                                 "*A heading" 'exact)))
+              (usual (default-value 'completion-in-region-function)))
+          (dolist (function (list choose usual))
+            (goto-char (point-max))
+            (insert " in @*A h")
+            (unwind-protect
+                (progn (setq-default completion-in-region-function function)
+                       (completion-at-point))
+              (setq-default completion-in-region-function usual))
+            (should (equal (eq function choose)
+                           (looking-back "\\[\\[file:.*::\\*A heading\\]\\[A heading\\]\\] "
+                                         (line-beginning-position))))))))))
+
 (ert-deftest org-agent-context-completion-goes-on-in-directories ()
   "After an at sign directories are offered, and TAB lists the files of one at once."
   (org-agent-fake-with-chat
@@ -342,7 +387,12 @@
                                            'completion-at-point
                                          'org-cycle))
                          (last-command 'self-insert-command))
-                    (call-interactively this-command))
+                      ;; That waits for two seconds in a real Emacs.
+                  (cl-letf (((symbol-function 'minibuffer-message)
+                             (lambda (message &rest _)
+                               (when (equal (char-before) ?/)
+                                 (ert-fail message)))))
+                    (call-interactively this-command)))
                   (and (get-buffer "*Completions*")
                        (with-current-buffer "*Completions*"
                          (cl-remove-if-not
@@ -374,7 +424,7 @@
             (display-buffer buffer '(display-buffer-pop-up-window))
             (goto-char (point-max))
             (insert "see @")
-            (pcase-let* ((`(,beg ,end ,table . ,_) (org-agent-mention-completion))
+            (pcase-let* ((`(,beg ,end ,table . ,_) (org-agent-add-mention-completion))
                          (names (all-completions (buffer-substring beg end) table))
                          (sort (completion-metadata-get
                                 (completion-metadata "" table nil)

@@ -110,7 +110,7 @@ a terminal of few colours."
 (defconst org-agent-conventions-test--kept-names
   '((org-agent-bookmark-jump . "bookmarks of people name it")
     (org-agent-complete-dismiss . "people bind it to a key")
-    (org-agent-restore-conversation . "Emacs calls it for a mode of ours"))
+    (org-agent-goto-restored . "Emacs calls it for a mode of ours"))
   "Functions that people name in what is theirs, and why.
 They need neither the prefix of their file nor anything that calls them.")
 
@@ -197,7 +197,8 @@ They need neither the prefix of their file nor anything that calls them.")
   '(defun defmacro defsubst defvar defvar-local defconst defcustom defface
      defgroup defalias cl-defun cl-defmacro cl-defgeneric cl-defmethod
      cl-defstruct define-error define-minor-mode define-derived-mode
-     define-globalized-minor-mode transient-define-prefix declare-function
+     define-globalized-minor-mode transient-define-prefix
+     org-agent-menu--define declare-function
      require provide put)
   "The forms of the toplevel that define something, or say what it needs.")
 

@@ -31,7 +31,7 @@
 (defconst org-agent-fontify-test--answer
   (concat "** Title :agent:\n:PROPERTIES:\n:ID: a1\n:END:\n"
           "\nSome *bold* and =verbatim= text, see [[https://x.org/y][this]].\n"
-          "- a /slanted/ word\n- [fn:1] and _more_\n*** Next\n"
+          "In two *lines\nit* is, *so\nit* may not*be.\n- a /slanted/ word\n- [fn:1] and _more_\n*** Next\n"
           "#+begin_quote\nHe said *no*.\n#+end_quote\n"
           "#+begin_src emacs-lisp\n(defun f (x) \"doc\" (let ((y x)) y))\n"
           ";; a remark\n#+end_src\n#+begin_example\nplain\n#+end_example\n"
@@ -82,6 +82,9 @@ With UNTIL, that is without the text from END to UNTIL."
   (let ((timer (org-agent-fontify-test--late)))
     (should (memq timer timer-list))
     (cancel-timer timer)
+    (setf (org-agent-fontify-progress-came
+           (org-agent-answer-partial-fontified (org-agent-fontify-test--preview)))
+          0)
     (apply (timer--function timer) (timer--args timer))))
 
 (ert-deftest org-agent-fontify-fast-text-waits ()
@@ -108,12 +111,21 @@ With UNTIL, that is without the text from END to UNTIL."
           (setq calls 0)
           (dotimes (_ 5) (come (many)))
           (should (zerop calls))
-          (should-not (looks-right))
+          ;; Nobody sees that.
+          (should (looks-right))
           (come line)
           (should (= calls 1))
           (should-not (org-agent-fontify-test--late))
           (should (looks-right))
           (come (many))
+          ;; Text that came since the timer was set makes it wait again.
+          (let ((timer (org-agent-fontify-test--late)) (before calls))
+            (come (many))
+            (should (eq (org-agent-fontify-test--late) timer))
+            (cancel-timer timer)
+            (apply (timer--function timer) (timer--args timer))
+            (should (= calls before))
+            (should-not (eq (org-agent-fontify-test--late) timer)))
           (let ((point (goto-char (point-min))))
             (org-agent-fontify-test--breathe)
             (should (= point (point))))
@@ -124,9 +136,100 @@ With UNTIL, that is without the text from END to UNTIL."
             (should (memq timer timer-list))
             (org-agent-fake-act "a1" question
                                 (concat "** Title\n" (many) (many) (many) (many)
-                                        (many) line (many) (many)))
+                                        (many) line (many) (many) (many)))
             (org-agent-fake-settle)
             (should-not (memq timer timer-list))))))))
+
+(defun org-agent-fontify-test--seen (beg end)
+  "Return what one sees from BEG to END: characters with their faces.
+Line ends are not compared: they may have the room between turns."
+  (cl-loop for position from beg below end
+           unless (or (invisible-p position) (eq (char-after position) ?\n))
+           collect (cons (char-after position)
+                         (delete-dups
+                          (sort (cl-set-difference
+                                 (flatten-tree (list (get-text-property position 'face)))
+                                 '(nil :inherit))
+                                #'string<)))))
+
+(ert-deftest org-agent-fontify-sketched ()
+  "What is being written looks as it will, before it is highlighted.
+So it is within a line, and where text comes too fast to be highlighted."
+  (random "sketch")
+  (let ((text (concat "** Title :agent:\n:PROPERTIES:\n:ID: a1\n:END:\n"
+                      "\nSome *bold* and =verbatim= text, see [[https://x.org/y][this]].\n"
+                      "- a /slanted/ word\n- ~code~ and *more of it* so\n*** Next\n"
+                      "It * 2 = 4 and 3 * 2, and =a= *b* _c_ [[https://x.org]].\n"
+                      "In two *lines\nit* is, and _in\nthree\nlines_ not; *nor\nhere*x or =so\nhere= and ~in\nthe~ list:\n"
+                      "- *one\n- two* and\n"
+                      "**** Below\n"
+                      "#+begin_example\n* no *head* line\n#+end_example\n"
+                      "Said *no*.\n#+begin_src text\nplain *text*\n,* and\n#+end_src\nlast *line*\n")))
+    (dolist (longest '(10 30 60 150 150 400))
+      (org-agent-fontify-test--shown
+        (let ((question (org-agent-fake-say "Hello"))
+              (offset 0))
+          (while (< offset (length text))
+            ;; The kernel sends the properties with the heading.
+            (let ((n (if (zerop offset)
+                         (string-search "\nSome" text)
+                       (min (+ (max 1 (/ longest 5)) (random longest))
+                            (- (length text) offset)))))
+              (org-agent-fake-delta question "a1" offset
+                                    (substring text offset (+ offset n)))
+              (setq offset (+ offset n))
+              (org-agent-fake-settle)
+              (let* ((preview (org-agent-fontify-test--preview))
+                     (beg (marker-position (org-agent-answer-partial-beg preview)))
+                     (end (marker-position (org-agent-answer-partial-end preview))))
+                (unless (or (org-agent-inert-state-block
+                             (org-agent-answer-partial-state preview))
+                            ;; The beginning of such a line is not shown.  What
+                            ;; may end an emphasis is waited for.
+                            (save-excursion (goto-char end)
+                                            (forward-line -1)
+                                            (looking-at-p "[^\n]*[*/_=~]$\\|#\\(?:\\+\\|$\\)\\|.*\\[[^]\n]*]?[^]\n]*\\(?:\\[[^]\n]*]?\\)?$")))
+                  (should
+                   (equal (org-agent-fontify-test--seen beg end)
+                          (let ((copy (buffer-substring-no-properties (point-min) (point-max))))
+                            (with-temp-buffer
+                              (insert copy)
+                              (org-agent-chat-mode)
+                              (font-lock-ensure)
+                              (org-agent-fontify-test--seen beg end)))))))))
+          (org-agent-fake-act "a1" question text)
+          (let* ((beg (org-agent-heading-find "a1"))
+                 (end (org-agent-heading-subtree-end beg)))
+            (jit-lock-fontify-now beg end)
+            (should (equal (org-agent-fontify-test--looks beg end)
+                           (org-agent-fontify-test--reference beg end)))))))))
+
+(ert-deftest org-agent-fontify-sketch-of-a-block ()
+  "Marks of a block are not seen while they come, and code is not marked up."
+  (org-agent-fontify-test--shown
+    (let ((question (org-agent-fake-say "Hello"))
+          (text "** T :agent:\n:PROPERTIES:\n:ID: a1\n:END:\nSee:\n#+begin_src sh\necho *a* [[b]]\n#+end_src\nSo *it* is\n#+begin_quote\nHe *did*.\n#+end_quote\n")
+          (seen nil))
+      (dotimes (offset (length text))
+        (org-agent-fake-delta question "a1" offset (substring text offset (1+ offset)))
+        (org-agent-fake-wait
+         (and org-agent-answer-previews
+              (= (org-agent-answer-partial-received (org-agent-fontify-test--preview))
+                 (1+ offset))))
+        (let* ((preview (org-agent-fontify-test--preview))
+               (beg (marker-position (org-agent-answer-partial-beg preview))))
+          (push (cl-loop for position from beg below (org-agent-answer-partial-end preview)
+                         unless (invisible-p position)
+                         concat (string (char-after position)))
+                seen)))
+      (let ((latest (cl-remove-if-not (lambda (page) (string-search "See:" page)) seen)))
+        (should (> (length latest) 80))
+        (dolist (page latest)
+          ;; A sign alone may be anything.
+          (should-not (string-match-p "#\\+[a-z]\\|_src\\|_quote" page)))
+        (should (cl-some (lambda (page) (string-suffix-p "echo *a* [[b]]\n" page)) latest))
+        (should (cl-some (lambda (page) (string-suffix-p "echo *a* [[b]]\nSo it is\n" page)) latest))
+        (should (string-suffix-p "echo *a* [[b]]\nSo it is\nHe did.\n" (car latest)))))))
 
 (ert-deftest org-agent-fontify-line-by-line ()
   "A finished line is highlighted the same way however the text was cut."
@@ -148,14 +251,19 @@ With UNTIL, that is without the text from END to UNTIL."
               (org-agent-fontify-test--breathe))
             (pcase-let ((`(,beg . ,end) (org-agent-fontify-test--finished)))
               ;; How a row of a table looks depends on the line below it,
-              ;; and that may have begun since the row was highlighted.
-              (should (member (org-agent-fontify-test--looks beg end)
+              ;; and that may have begun since the row was highlighted.  The
+              ;; first line of a quotation is hidden before there is its last.
+              (unless (save-excursion
+                        (goto-char end)
+                        (and (re-search-backward "^#\\+\\(begin\\|end\\)_quote" beg t)
+                             (equal (match-string 1) "begin")))
+               (should (member (org-agent-fontify-test--looks beg end)
                               (list (org-agent-fontify-test--reference beg end)
                                     (org-agent-fontify-test--reference
                                      beg end
                                      (marker-position
                                       (org-agent-answer-partial-end
-                                       (org-agent-fontify-test--preview)))))))
+                                       (org-agent-fontify-test--preview))))))))
               ;; Nothing is left to be done when it is drawn.
               (should-not (text-property-not-all
                            beg (org-agent-answer-partial-end

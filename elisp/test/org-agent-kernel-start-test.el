@@ -140,6 +140,29 @@ printf '#!/bin/sh\\ntouch %s/../started\\n' \"$PWD\" >\"$2\"; chmod 755 \"$2\""
     (org-agent-kernel-ensure)
     (org-agent-fake-wait (org-agent-kernel-ready-p))))
 
+(ert-deftest org-agent-kernel-start-says-what-takes-long ()
+  "What a kernel says of its start is seen in the header line, with its `%'.
+When it does not start after all, the reason is its last line."
+  (org-agent-fake-with-home
+   (let ((org-agent-program (expand-file-name "slow" org-agent-fake-directory)))
+     (with-temp-file org-agent-program
+       (insert "#!/bin/sh\necho 'org-agent: starting: upgrading the journal, 7 %' >&2\n"
+               "while ! [ -e " org-agent-fake-directory "/on ]; do sleep 0.05; done\n"
+               "echo 'org-agent: starting: upgrading the journal, 40 %' >&2\n"
+               "while ! [ -e " org-agent-fake-directory "/off ]; do sleep 0.05; done\n"
+               "echo 'org-agent: no room' >&2; exit 1\n"))
+     (set-file-modes org-agent-program #o755)
+     (org-agent-chat)
+     (org-agent-fake-wait
+      (string-match-p "upgrading the journal, 7 %%" (org-agent-kernel-start-test--header)))
+     (write-region "" nil (expand-file-name "on" org-agent-fake-directory) nil 'silent)
+     (org-agent-fake-wait
+      (string-match-p "upgrading the journal, 40 %%" (org-agent-kernel-start-test--header)))
+     (write-region "" nil (expand-file-name "off" org-agent-fake-directory) nil 'silent)
+     (org-agent-fake-wait (eq org-agent-kernel-state 'failed))
+     (should (string-match-p "no room" org-agent-kernel-trouble))
+     (should-not (string-match-p "upgrading" org-agent-kernel-trouble)))))
+
 (ert-deftest org-agent-kernel-program-is-not-built ()
   "A build that fails or is stopped says so, and what to do.
 What it had written is not taken for the program."

@@ -181,7 +181,7 @@ There is nothing but ASCII."
 (ert-deftest org-agent-layout-code-that-is-being-written ()
   "Code looks like code before its end is there."
   (org-agent-layout-test--with "Text.\n#+begin_src sh\nls\necho 1" 80
-    (org-agent-page-open-block 7 (point-max))
+    (org-agent-page-sketch 1 7 7 (point-max))
     (should (equal (org-agent-layout-test--seen) "Text.\n sh\n ls\n echo 1"))
     (dolist (text '("ls" "echo"))
       (goto-char (point-min))
@@ -192,7 +192,7 @@ There is nothing but ASCII."
     (font-lock-ensure)
     (should (equal (org-agent-layout-test--seen) "Text.\n sh\n ls\n echo 1\nEnd.\n")))
   (org-agent-layout-test--with "Text.\n" 80
-    (org-agent-page-open-block 1 (point-max))
+    (org-agent-page-sketch 1 1 1 (point-max))
     (should (equal (org-agent-layout-test--seen) "Text.\n"))))
 
 (ert-deftest org-agent-layout-code-in-a-list ()

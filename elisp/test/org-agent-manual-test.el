@@ -227,7 +227,8 @@ Their values are the texts of the items."
 ;;;; The kernel
 
 (ert-deftest org-agent-manual-settings ()
-  "Every setting that config.org explains has an item, and no other has one."
+  "Every setting that config.org explains has an item, and no other has one.
+So it is with the variables that the makers of models have."
   (let (real)
     (with-temp-buffer
       (insert-file-contents (expand-file-name "../kernel/config/starter.org" org-agent-directory))
@@ -235,6 +236,12 @@ Their values are the texts of the items."
         (setq real (append (mapcar (lambda (name) (substring name 1 -1))
                                    (split-string (match-string 1) ", "))
                            real))))
+    (with-temp-buffer
+      (insert-file-contents (expand-file-name "../kernel/config/choice.go" org-agent-directory))
+      (search-forward "var makers = ")
+      (while (re-search-forward "^\t{\"\\([A-Z]+\\)\", " nil t)
+        (dolist (variable '("_BASE_URL" "_API_KEY"))
+          (push (concat (match-string 1) variable) real))))
     (org-agent-manual-test--same
      (cl-remove-if (lambda (name) (string-prefix-p "ORG_AGENT" name))
                    (mapcar #'car (org-agent-manual-test--items "Settings of the kernel")))

@@ -62,9 +62,13 @@ Nil if the agent kept nothing there."
       (with-current-buffer org-agent-memory--buffer
         (should (equal (plist-get (org-agent-section-data-at-point 'memory) :title)
                        "The samovar"))
-        (org-agent-memory-visit)
+        (let ((org-startup-folded t)) (org-agent-memory-visit))
         (should (equal (file-name-nondirectory buffer-file-name) "MEMORY.org"))
         (should (looking-at "\\* The samovar"))
+        ;; What one came to see is seen, however one's files are folded.
+        (save-excursion
+          (search-forward "attic")
+          (should-not (invisible-p (1- (point)))))
         (kill-buffer))
       (org-agent-memory-search "attic tag:home")
       (org-agent-fake-settle)
@@ -133,6 +137,11 @@ Nil if the agent kept nothing there."
            (config (expand-file-name "config.org" org-agent-home))
            (said (with-current-buffer (messages-buffer) (point-max-marker))))
       (should-not (org-agent-memory-notes-offer))
+      ;; Where there is no such directory, another one is asked for.
+      (cl-letf (((symbol-function 'read-directory-name)
+                 (lambda (prompt &rest _)
+                   (and (string-match-p "There is no .*my notes" prompt) "/elsewhere/"))))
+        (should (equal (org-agent-memory-notes--read) "/elsewhere/")))
       (make-directory org-directory)
       (org-agent-kernel-test--say "hello")
       (save-window-excursion (org-agent-memory))

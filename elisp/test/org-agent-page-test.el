@@ -50,6 +50,18 @@ It is shown as where there is nothing but ASCII."
        (font-lock-ensure)
        ,@body)))
 
+(defun org-agent-page-test--stays (times)
+  "Check that the page stays as it is when TIMES parts are highlighted anew.
+The parts are random, and the same whenever the test runs."
+  (random "page")
+  (let ((page (org-agent-page-test--seen)))
+    (dotimes (_ times)
+      (let* ((a (+ (point-min) (random (buffer-size))))
+             (b (+ (point-min) (random (buffer-size)))))
+        (font-lock-flush (min a b) (max a b))
+        (font-lock-ensure (min a b) (max a b))
+        (should (equal (org-agent-page-test--seen) page))))))
+
 (defun org-agent-page-test--faces (text)
   "Return the faces of the first character of TEXT."
   (save-excursion
@@ -111,17 +123,10 @@ The first
 
 (ert-deftest org-agent-page-however-it-is-highlighted ()
   "The page is the same whichever part of it is highlighted anew, and when."
-  (random "page")
   (org-agent-page-test--with
       (concat org-agent-page-test--turn "More?  :user:\n:PROPERTIES:\n:ID: q2\n:END:\n"
               "** Stopped :agent:\n:PROPERTIES:\n:ID: a2\n:STATE: cancelled\n:END:\nText.\n* ")
-    (let ((page (org-agent-page-test--seen)))
-      (dotimes (_ 200)
-        (let* ((a (+ (point-min) (random (buffer-size))))
-               (b (+ (point-min) (random (buffer-size)))))
-          (font-lock-flush (min a b) (max a b))
-          (font-lock-ensure (min a b) (max a b))
-          (should (equal (org-agent-page-test--seen) page)))))))
+    (org-agent-page-test--stays 200)))
 
 (ert-deftest org-agent-page-file-is-there ()
   "A key shows the file as it is, and the page again; the file never changes."
@@ -148,124 +153,6 @@ Lines of results are no calls, as files of before indented none."
     (should (equal (org-agent-fontify--calls-summary
                     (list line ": performed in 0.02 s:" ": done in Emacs" ": and more"))
                    (concat "called " name)))))
-
-(ert-deftest org-agent-page-tab-unfolds ()
-  "TAB on the line of thoughts or calls shows them, and hides them again."
-  (org-agent-page-test--with org-agent-page-test--turn
-    (let ((page (org-agent-page-test--seen)))
-      (goto-char (point-min))
-      (search-forward ":CALLS:")
-      (let ((last-command nil) (this-command 'org-cycle))
-        (org-cycle))
-      (should (string-search "- called read ×2, shell (denied)
-: read (:path \"a.org\")
-:   performed in 0.01 s:
-:   forty lines
-:
-: read (:path \"b.org\")" (org-agent-page-test--seen)))
-      (org-cycle)
-      (should (equal (org-agent-page-test--seen) page)))
-    (let ((org-agent-page-show-thoughts t))
-      (font-lock-flush)
-      (font-lock-ensure)
-      (should (string-search "- thought, 9 words\n: The person" (org-agent-page-test--seen))))))
-
-(ert-deftest org-agent-page-letter-is-short ()
-  "Of a long change that waits one sees the beginning, and the choices.
-A line between them says how many lines there are more; TAB shows them."
-  (cl-flet ((letter (keyword lines)
-              (concat "* Q :user:\n:PROPERTIES:\n:ID: q\n:END:\n** " keyword
-                      " May I write x?  :agent:\n:PROPERTIES:\n:ID: a\n:ASKS: approval\n:END:
-- it writes\n\n#+begin_src diff\n"
-                      (apply #'concat (cl-loop for n from 1 to lines
-                                               collect (format "+line %d\n" n)))
-                      "#+end_src\n\nMore:\n\n#+begin_src text\n"
-                      (apply #'concat (make-list 12 "rule\n"))
-                      "#+end_src\n\n=C-c C-c= yes\n* ")))
-    (org-agent-page-test--with (letter "TODO" 40)
-      (let ((page (org-agent-page-test--seen)))
-        (should (string-match-p
-                 (concat "? May I write x\\?\n- it writes\n\ndiff\n\\+line 1\n"
-                         "\\(?:\\+line .\n\\)\\{5\\}\\+ 34 more lines; TAB shows them\n"
-                         "\nMore:\n\ntext\n\\(?:rule\n\\)\\{12\\}\nC-c C-c yes\n")
-                 page))
-        (random "letter")
-        (dotimes (_ 100)
-          (let* ((a (+ (point-min) (random (buffer-size))))
-                 (b (+ (point-min) (random (buffer-size)))))
-            (font-lock-flush (min a b) (max a b))
-            (font-lock-ensure (min a b) (max a b))
-            (should (equal (org-agent-page-test--seen) page))))
-        (goto-char (point-min))
-        (search-forward "?")
-        (should-not (org-agent-page-toggle-drawer))
-        (search-forward "it writes")
-        (should (org-agent-page-toggle-drawer))
-        (should (string-match-p "\\+line 39\n\\+line 40\n\nMore" (org-agent-page-test--seen)))
-        (font-lock-flush)
-        (font-lock-ensure)
-        (should (string-match-p "\\+line 40\n\nMore" (org-agent-page-test--seen)))))
-    ;; What changes first is seen, also behind lines that stay.
-    (org-agent-page-test--with
-        (replace-regexp-in-string "^\\+\\(line [1-9]\\)$" " \\1" (letter "TODO" 40))
-      (should (string-match-p "^ line 9\n\\+line 10\n\\+line 11\n\\+line 12\n\\+ 28 more lines"
-                              (org-agent-page-test--seen))))
-    ;; One line more is shown rather than counted, and what is decided is a record.
-    (pcase-dolist (`(,keyword . ,lines) '(("TODO" . 7) ("DONE" . 40)))
-      (org-agent-page-test--with (letter keyword lines)
-        (should-not (string-match-p "more lines" (org-agent-page-test--seen)))))))
-
-(ert-deftest org-agent-page-has-subagents ()
-  "Each subagent that a turn started has a line below that of the calls."
-  (org-agent-page-test--with
-      "* Q :user:\n:PROPERTIES:\n:ID: q\n:END:\n** Done :agent:\n:PROPERTIES:\n:ID: a\n:END:
-:CALLS:
-: read (:path \"a.org\")
-:   performed in 0.01 s:
-:   : start_subagent (:task \"no\")
-:
-: start_subagent (:task \"say \\\"x :label y\\\"\" :label \"the reader\")
-:   performed in 3.03 s:
-:   [the reader is done, 2317 tokens]
-:
-: start_subagent (:task \"look at\\nall the \\\"files\\\" and say what is in them\")
-:   failed in 1.00 s:
-:   the subagent ended without an answer
-:
-: start_subagent (:task \"third\" :label \"the reader\")
-:   performed in 1.00 s
-:
-: start_subagent (:task \"fourth\")
-:   denied in 1.00 s
-:END:
-Text.
-* "
-    (should (equal (org-agent-page-test--seen)
-                   "> Q
-Done
-+ called read, start_subagent ×2, start_subagent (failed), start_subagent (denied)
-  > the reader
-  > look at all the \"files\" and say what is… (failed)
-  > the reader
-Text.
-
-> "))
-    ;; A key shows what it did, wherever on its line point is.
-    (let (opened)
-      (cl-letf (((symbol-function 'org-agent-status-open-called)
-                 (lambda (&rest arguments) (push arguments opened))))
-        (goto-char (point-min))
-        (search-forward "\"third")
-        (forward-line 0)
-        (should (org-agent-page-toggle-drawer))
-        (search-forward "performed in 1.00 s")
-        (should (org-agent-page-toggle-drawer))
-        (goto-char (point-min))
-        (search-forward "look at")
-        (should (run-hook-with-args-until-success 'org-open-at-point-functions)))
-      (should (equal opened
-                     '(("q" "look at all the \"files\" and say what is…" 0)
-                       ("q" "the reader" 1) ("q" "the reader" 1)))))))
 
 (ert-deftest org-agent-page-states ()
   "What became of a turn is said in words, and an error looks like one."
@@ -316,23 +203,30 @@ Text.
         (concat heading "\n:PROPERTIES:\n:ID: x\n" property ":END:\nbody\n")
       (should (equal (org-agent-page-test--seen) page))))
   ;; It stands alone where the title only repeats how the text begins.
-  (pcase-dolist (`(,calls . ,page)
-                 '(("" . "preferred\nSome words.\n")
-                   (":CALLS:\n: read (:path \"a\")\n:   performed in 0.01 s\n:END:\n"
-                    . "preferred\n+ called read\nSome words.\n")))
+  (pcase-dolist (`(,property ,calls ,mark ,page)
+                 '((":PREFERRED: t\n" "" "preferred" "preferred\nSome words.\n")
+                   (":PREFERRED: t\n"
+                    ":CALLS:\n: read (:path \"a\")\n:   performed in 0.01 s\n:END:\n"
+                    "preferred" "preferred\n+ called read\nSome words.\n")
+                   (":STATE: cancelled\n" "" "stopped" "stopped\nSome words.\n")
+                   (":STATE: interrupted\n"
+                    ":CALLS:\n: read (:path \"a\")\n:   performed in 0.01 s\n:END:\n"
+                    "broke off" "broke off\n+ called read\nSome words.\n")
+                   (":STATE: truncated\n:PREFERRED: t\n" ""
+                    "cut short  preferred" "cut short  preferred\nSome words.\n")))
     (org-agent-page-test--with
         (concat "** Some…  :agent:\n:PROPERTIES:\n:ID: x\n:END:\n" calls "Some words.\n")
       (goto-char (point-min))
       (search-forward ":END:")
       (forward-line 0)
-      (insert ":PREFERRED: t\n")
+      (insert property)
       (font-lock-ensure)
       (should (equal (org-agent-page-test--seen) page))
       (goto-char (point-min))
       (org-agent-heading-call-org 'org-fold-hide-subtree 'outline-hide-subtree)
       (run-hook-with-args 'org-cycle-hook 'folded)
       (font-lock-ensure)
-      (should (equal (org-agent-page-test--seen) "Some…  preferred"))))
+      (should (equal (org-agent-page-test--seen) (concat "Some…  " mark)))))
   ;; The mark comes and goes with its property.
   (org-agent-page-test--with "** Words  :agent:\n:PROPERTIES:\n:ID: x\n:END:\nbody\n"
     (goto-char (point-min))
@@ -344,6 +238,39 @@ Text.
     (delete-region (line-beginning-position 0) (point))
     (font-lock-ensure)
     (should (equal (org-agent-page-test--seen) "Words\nbody\n"))))
+
+;; Org would leave an ellipsis behind the words, and one would write on before it.
+(ert-deftest org-agent-page-property-is-set ()
+  "The first property of a draft is not seen, nor is that Org folds its drawer."
+  (org-agent-page-test--with "* Ask :user:\n** Words :agent:\nbody\n* What now?\n"
+    (goto-char (point-max))
+    (forward-line -1)
+    (org-set-property "MODEL" "large")
+    (font-lock-ensure)
+    (should (string-suffix-p "* What now?\n:PROPERTIES:\n:MODEL:    large\n:END:\n"
+                             (buffer-string)))
+    (should (string-suffix-p "> What now?\n" (org-agent-page-test--seen)))
+    (should-not (cl-find 'outline (overlays-in (point-min) (point-max))
+                         :key (lambda (overlay) (overlay-get overlay 'invisible))))))
+
+;; Nothing that is hidden is highlighted, so the heading has to be.
+(ert-deftest org-agent-page-change-of-a-property-is-seen ()
+  "A property that changes has its heading highlighted, and no other."
+  (org-agent-fake-with-chat
+    (switch-to-buffer "*org-agent-chat*")
+    (let ((noninteractive nil)) (font-lock-mode 1))
+    (should jit-lock-mode)
+    (goto-char (point-min))
+    (insert "* Ask :user:\n** Words  :agent:\n:PROPERTIES:\n:ID: x\n:END:\nbody\n")
+    (jit-lock-fontify-now (point-min) (point-max))
+    (goto-char (point-min))
+    (search-forward ":END:")
+    (forward-line 0)
+    (insert ":PREFERRED: t\n")
+    (goto-char (point-min))
+    (should (get-text-property (point) 'fontified))
+    (search-forward "Words")
+    (should-not (get-text-property (point) 'fontified))))
 
 (ert-deftest org-agent-page-draft-of-a-branch-is-written ()
   "What is typed into the empty draft of a branch is not hidden with its tag.
@@ -388,13 +315,7 @@ Some ~words~ for a beginning.\nMore.\n* "))
         (should (equal (org-agent-page-test--seen) page))
         (should-not (memq 'org-level-2 (org-agent-page-test--faces "Some")))
         (should (memq 'org-code (org-agent-page-test--faces "words")))
-        (random "excerpt")
-        (dotimes (_ 200)
-          (let* ((a (+ (point-min) (random (buffer-size))))
-                 (b (+ (point-min) (random (buffer-size)))))
-            (font-lock-flush (min a b) (max a b))
-            (font-lock-ensure (min a b) (max a b))
-            (should (equal (org-agent-page-test--seen) page))))
+        (org-agent-page-test--stays 200)
         ;; Other text is not what the title repeats.
         (goto-char (point-min))
         (search-forward "beginning")
@@ -490,6 +411,43 @@ Some ~words~ for a beginning.\nMore.\n* "))
         (org-agent-fake-act "a1" question "** Title\nSome words\n")
         (org-agent-fake-settle)
         (should (string-match-p "\\`> Hello\n\\S-*Title\nSome words\n\n> \\'" (seen)))))))
+
+(ert-deftest org-agent-page-room-is-never-above-an-answer ()
+  "No free line is left above text that comes, also before it is highlighted.
+Emacs highlights while it draws, and has drawn the line above then."
+  (let* ((drawer ":PROPERTIES:\n:ID: a2\n:END:\n")
+         (comes
+          (list
+           (lambda (question)
+             (org-agent-fake-delta question "a2" 0 (concat "** Title  :agent:\n" drawer "Some ")))
+           (lambda (question)
+             (org-agent-fake-delta question "a2" 0 "** Title that is not yet whole"))
+           (lambda (question)
+             (org-agent-fake-act "a2" question (concat "** Title  :agent:\n" drawer "Some\n")))
+           (lambda (question)
+             (org-agent-fake-act "a2" question
+                                 (concat "** TODO May I?  :agent:\n" drawer "Now?\n"))))))
+    (cl-loop
+     for (come . shown) in (append (mapcar #'list comes)
+                                   (mapcar (lambda (come) (cons come t)) comes))
+     do (org-agent-fake-with-chat
+          (let ((question (org-agent-fake-say "Hello")))
+            (when shown
+              (switch-to-buffer "*org-agent-chat*"))
+            (let ((noninteractive nil)) (font-lock-mode 1))
+            (org-agent-fake-act
+             "a1" question "** DONE Approved once: it  :agent:\n:PROPERTIES:\n:ID: a1\n:ASKS: approval\n:END:\nYou, in Emacs.\n")
+            (font-lock-ensure)
+            (goto-char (point-min))
+            (search-forward "in Emacs.")
+            (should (org-agent-page--room-p (point)))
+            (let ((size (buffer-size)))
+              (funcall come question)
+              (org-agent-fake-wait (> (buffer-size) size)))
+            (should-not (org-agent-page--room-p (point)))
+            (font-lock-ensure)
+            (should-not (org-agent-page--room-p (point)))
+            (should (org-agent-page--room-p (- (point-max) 3))))))))
 
 (ert-deftest org-agent-page-lists-are-aligned ()
   "A long item goes on below its text."

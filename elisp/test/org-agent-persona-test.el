@@ -35,6 +35,13 @@
             (org-agent-persona "IDENTITY")
             (should (equal (buffer-string) "#+TITLE: Identity\n"))
             (should-not (buffer-modified-p))
+            (kill-buffer)
+            ;; Below the hints of a file that says nothing yet, one writes.
+            (org-agent-persona "USER")
+            (should (eobp))
+            (kill-buffer)
+            (org-agent-persona "SOUL")
+            (should (bobp))
             (kill-buffer))
           (should-not (file-exists-p (expand-file-name "IDENTITY.org" org-agent-home)))
           (should-error (org-agent-persona "../x") :type 'user-error))

@@ -11,6 +11,7 @@
 
 (require 'org-agent-kernel-test)
 (require 'org-agent-notify)
+(require 'org-agent-progress)
 (require 'org-agent-status)
 (require 'org-agent-chat)
 
@@ -33,8 +34,8 @@
                     :seconds 2000.2 :of-seconds 3600 :last t)
                    "answering with what was found, 999 of 2M tokens, 33m of 1h"
                    "answering with what was found, 999 of 2M tokens, 33m of 1h")))
-    (should (equal (org-agent-notify-progress-text (nth 0 case)) (nth 1 case)))
-    (should (equal (org-agent-notify-progress-text (nth 0 case) t) (nth 2 case)))))
+    (should (equal (org-agent-progress-text (nth 0 case)) (nth 1 case)))
+    (should (equal (org-agent-progress-text (nth 0 case) t) (nth 2 case)))))
 
 (ert-deftest org-agent-progress-shown-and-stopped ()
   "The header line and the status show the progress of a turn."
@@ -77,6 +78,41 @@
     (org-agent-kernel-test--say "continue")
     (org-agent-kernel-test--settle 2)
     (should (string-match-p "^\\*\\* All of it" (org-agent-fake-text)))))
+
+(ert-deftest org-agent-progress-wait-words ()
+  "Why an answer does not come is said in words, with the seconds."
+  (let ((now (float-time (encode-time (iso8601-parse "2026-11-30T12:00:00Z")))))
+    (dolist (case '(((:host "api.example.org" :reason :rate-limit :at "2026-11-30T12:00:12Z" :attempt 2)
+                     "rate limit, again in 12 s (api.example.org)")
+                    ((:host "api.example.org" :reason :rate-limit :at "2026-11-30T11:59:59Z" :attempt 3)
+                     "rate limit, asked again now, request 3 (api.example.org)")
+                    ((:reason :server :at "2026-11-30T12:00:02Z" :attempt 4)
+                     "overloaded or broken, again in 2 s, request 4 (the model's server)")
+                    ((:host "localhost:1" :reason :unreachable :at "2026-11-30T12:00:01Z" :attempt 2)
+                     "not reached, again in 1 s (localhost:1)")
+                    ((:host "localhost:1" :reason :silent :at "2026-11-30T11:59:45Z")
+                     "nothing for 15 s (localhost:1)")))
+      (should (equal (org-agent-progress-wait-text (nth 0 case) now) (nth 1 case)))))
+  (should-not (org-agent-progress-wait-text nil)))
+
+(ert-deftest org-agent-progress-wait-shown ()
+  "A rate limit is in the header line while it lasts, and counts down."
+  (org-agent-kernel-test--with
+      (list '((status . 429) (headers . (("Retry-After" . "3")))
+              (body . "{\"error\":{\"message\":\"slow down\"}}"))
+            (org-agent-kernel-test--exchange "* Here it is"))
+    (org-agent-kernel-test--say "Are you there?")
+    (org-agent-fake-wait
+     (string-match-p "rate limit, again in [123] s (127\\.0\\.0\\.1:[0-9]+)"
+                     (org-agent-notify-header-line))
+     (substring-no-properties (org-agent-notify-header-line)))
+    (should (timerp org-agent-progress--timer))
+    (org-agent-fake-wait
+     (string-match-p "again in 1 s" (org-agent-notify-header-line)))
+    (org-agent-kernel-test--settle 1)
+    (should-not (string-match-p "rate limit" (org-agent-notify-header-line)))
+    (org-agent-fake-wait (not org-agent-progress--timer))
+    (should (string-match-p "Here it is" (org-agent-fake-text)))))
 
 (provide 'org-agent-progress-test)
 ;;; org-agent-progress-test.el ends here

@@ -18,7 +18,6 @@
 (require 'org-agent-kernel-test)
 (require 'org-agent-context-test)
 (require 'org-agent-add)
-(require 'org-agent-mention)
 (require 'org-agent-chat)
 (require 'org-agent-context)
 (require 'org-agent-context-read)
@@ -150,7 +149,7 @@
             (org-agent-context-test--add)
             (deactivate-mark)
             (org-agent-context-test--add)
-            (org-agent-mention--buffers)
+            (org-agent-add--mention-buffers)
             (with-current-buffer "*org-agent-chat*"
               (org-agent-context-show)
               (let ((event (org-agent-context-test--say "What?")))

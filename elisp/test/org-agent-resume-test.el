@@ -6,7 +6,7 @@
 
 ;; The kernel, Emacs, or both are killed during an answer, while another
 ;; message waits and a third was written.  Then all is opened again.  The
-;; death of one alone is tested in `org-agent-kernel-test.el'.
+;; death of one alone is tested in `org-agent-recovery-test.el'.
 
 ;;; Code:
 

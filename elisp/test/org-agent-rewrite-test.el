@@ -215,6 +215,58 @@ Return the buffer with the diff, or nil."
       (should (equal (buffer-string) "one\n"))
       (should (get-buffer org-agent-ask-buffer)))))
 
+(ert-deftest org-agent-rewrite-closes-words-of-before ()
+  "What was said in place of a text is not shown beside the next rewriting.
+An answer to a question is left where it is."
+  (org-agent-kernel-test--beside
+      (list (org-agent-kernel-test--exchange "I cannot do that.")
+            (org-agent-rewrite-test--says "one" "two")
+            (org-agent-kernel-test--exchange "I cannot do that either.")
+            (org-agent-kernel-test--exchange "It is Samarkand.")
+            (org-agent-rewrite-test--says "two" "three"))
+      "one\n"
+    (switch-to-buffer (current-buffer))
+    (org-agent-rewrite-test--rewrite "well")
+    (should (get-buffer-window org-agent-ask-buffer))
+    (org-agent-rewrite "better" (point-min) (point-max))
+    (should-not (get-buffer org-agent-ask-buffer))
+    (with-current-buffer (org-agent-rewrite-test--wait)
+      (org-agent-rewrite-again "once more")
+      (org-agent-rewrite-test--wait)
+      (should (get-buffer org-agent-ask-buffer))
+      (org-agent-rewrite-accept))
+    (should-not (get-buffer org-agent-ask-buffer))
+    (should (equal (buffer-string) "two\n"))
+    (org-agent-ask "Where is it?" nil 'window)
+    (org-agent-fake-wait
+     (with-current-buffer org-agent-ask-buffer
+       (string-search "Samarkand" (buffer-string))))
+    (org-agent-rewrite-test--rewrite "better")
+    (with-current-buffer org-agent-ask-buffer
+      (should (string-search "Samarkand" (buffer-string))))))
+
+(ert-deftest org-agent-rewrite-again-tells-old-from-new ()
+  "While a text is rewritten again, the diff of before says that it is that.
+Where the next is none, the diff of before stays, and where nothing
+would change it is closed."
+  (org-agent-kernel-test--beside
+      (list (org-agent-rewrite-test--says "one" "two")
+            (org-agent-kernel-test--exchange "I cannot do that.")
+            (org-agent-rewrite-test--says "one" "one"))
+      "one\n"
+    (let ((diff (org-agent-rewrite-test--rewrite "well")))
+      (with-current-buffer diff
+        (should-not (string-search "came before" header-line-format))
+        (org-agent-rewrite-again "better")
+        (should (string-search "Being rewritten again; this came before" header-line-format))
+        (org-agent-rewrite-test--wait)
+        (should-not (string-search "came before" header-line-format))
+        (should (string-match-p "^\\+two$" (buffer-string)))
+        (org-agent-rewrite-again "not at all"))
+      (org-agent-rewrite-test--wait)
+      (should-not (buffer-live-p diff))
+      (should (equal (buffer-string) "one\n")))))
+
 (ert-deftest org-agent-rewrite-says-words-on-one-line ()
   "Prose in place of a text is shown on one line, in any mode."
   (org-agent-kernel-test--beside

@@ -58,6 +58,9 @@ A setting that cannot be met leaves the draft as it is."
     (goto-char (point-min))
     (search-forward "first")
     (org-agent-branch)
+    ;; Org folds the drawers above; behind a drawer that is hidden one would see its ellipsis.
+    (should-not (cl-find 'outline (overlays-in (point-min) (point-max))
+                         :key (lambda (overlay) (overlay-get overlay 'invisible))))
     (insert "And then?")
     (should (org-agent-draft-p (point)))
     (org-agent-chat-ctrl-c-ctrl-c)

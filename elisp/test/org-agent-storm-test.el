@@ -188,6 +188,8 @@ Return how often the conversation grew meanwhile."
   "Write something before the first word of the answer comes.
 Return the texts that there were before each step since the turn began."
   (org-agent-fake-wait (org-agent-chat-get :turn))
+  ;; The kernel may say that the turn began before it says that it has the question.
+  (org-agent-fake-wait (not (string-search ":unsent:" (org-agent-fake-text))))
   (let ((text (org-agent-fake-text)) (typed (random 3)))
     (dotimes (_ typed)
       (org-agent-fake-type "early "))

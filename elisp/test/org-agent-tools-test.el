@@ -38,22 +38,27 @@
           "SCHEDULED: <2026-03-02 Mon>\n")
   "A note with dates and with what must not be run.")
 
+(defmacro org-agent-tools-test--with-plan (file &rest body)
+  "Run BODY while FILE has the plan; check that nothing in it was run."
+  (declare (indent 1) (debug t))
+  `(let ((org-agent-tools-test--ran nil))
+     (let ((coding-system-for-write 'utf-8-unix))
+       (write-region org-agent-tools-test--plan nil ,file nil 'silent))
+     (unwind-protect (progn ,@body)
+       (should-not org-agent-tools-test--ran)
+       (when-let* ((buffer (find-buffer-visiting ,file)))
+         (with-current-buffer buffer
+           (set-buffer-modified-p nil)
+           (kill-buffer))))))
+
 (defmacro org-agent-tools-test--with (&rest body)
   "Run BODY with a fake kernel; `file' has the plan and is the agenda."
   (declare (indent 0) (debug t))
   `(org-agent-fake-with-chat
      (let* ((file (file-truename
                    (expand-file-name "plan.org" org-agent-fake-directory)))
-            (org-agenda-files (list file "/ssh:nowhere:/x.org"))
-            (org-agent-tools-test--ran nil))
-       (let ((coding-system-for-write 'utf-8-unix))
-         (write-region org-agent-tools-test--plan nil file nil 'silent))
-       (unwind-protect (progn ,@body)
-         (should-not org-agent-tools-test--ran)
-         (when-let* ((buffer (find-buffer-visiting file)))
-           (with-current-buffer buffer
-             (set-buffer-modified-p nil)
-             (kill-buffer)))))))
+            (org-agenda-files (list file "/ssh:nowhere:/x.org")))
+       (org-agent-tools-test--with-plan file ,@body))))
 
 (defun org-agent-tools-test--ask (method &rest params)
   "Return Emacs's result of METHOD with PARAMS."
@@ -354,16 +359,8 @@
              '((echo . t) (times . -1)))
      (let* ((file (file-truename (expand-file-name "plan.org" org-agent-home)))
             (org-agenda-files (list file))
-            (org-id-locations (make-hash-table :test #'equal))
-            (org-agent-tools-test--ran nil)
-            (coding-system-for-write 'utf-8-unix))
-       (write-region org-agent-tools-test--plan nil file nil 'silent)
-       (unwind-protect (progn ,@body)
-         (should-not org-agent-tools-test--ran)
-         (when-let* ((buffer (find-buffer-visiting file)))
-           (with-current-buffer buffer
-             (set-buffer-modified-p nil)
-             (kill-buffer)))))))
+            (org-id-locations (make-hash-table :test #'equal)))
+       (org-agent-tools-test--with-plan file ,@body))))
 
 (defun org-agent-tools-test--went ()
   "Say \"go\" and return the conversation when the answer is there."

@@ -66,7 +66,7 @@
     (should (equal (mapcar #'cadr (org-agent-kernel-test--shape))
                    '("Question?" "The answer" "")))
     (let ((text (org-agent-fake-text)))
-      (should (string-match-p ":TOKENS:   12/3\n:COST:     \\$0.25\n:SECONDS: " text))
+      (should (string-match-p ":TOKENS:   12/3\n:COST:     \\$0.25\n:SECONDS:  [0-9.]+\n:SPEED:    [0-9.]+ s to the first word" text))
       (should (string-match-p "\n:END:\n:THOUGHTS:\n: Hm.\n: \\* Not a heading" text))
       (should-not (string-match-p "\\[\\[elisp:" text)))
     (should (string-match-p "12 in, 3 out  \\$0\\.2500" (org-agent-notify-header-line)))

@@ -27,7 +27,7 @@ func Edit(file, old, new string) protocol.Act {
 // edit changes a text in place: in a file, or in the entry with an :ID:.
 func edit(d Deps) kind.Kind {
 	return InEditor(d, kind.Kind{
-		Spec: action.Spec{Target: emacs, Name: editName, Does: "to change a text where it stands, :old being there exactly once", OneOf: []string{"file", "id"}, Fields: []action.Field{
+		Spec: action.Spec{Target: emacs, Name: editName, Tool: "edit", Does: "to change a text where it stands, :old being there exactly once", OneOf: []string{"file", "id"}, Fields: []action.Field{
 			{Name: "file", Kind: action.Text, Example: plist.String("<path>")}, {Name: "id", Kind: action.Text, Example: plist.String("<the :ID: of an entry>")},
 			{Name: "old", Kind: action.AnyText, Required: true, Example: plist.String("<the text there>")}, {Name: "new", Kind: action.AnyText, Required: true, Example: plist.String("<what takes its place>")}}},
 		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {

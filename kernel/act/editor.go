@@ -73,7 +73,7 @@ func message(d Deps) kind.Kind {
 func open(d Deps) kind.Kind {
 	return InEditor(d, kind.Kind{
 		Spec: action.Spec{Target: emacs, Name: "open", Does: "to show a file of the home", Fields: []action.Field{
-			{Name: "file", Kind: action.Text, Required: true, Example: plist.String("<path>")}, {Name: "line", Kind: action.Integer, Example: plist.Int(1)}}},
+			{Name: "file", Kind: action.Text, Required: true, Example: plist.String("<path>")}, {Name: "line", Kind: action.Integer}}},
 		Judge: func(_ context.Context, turn *policy.Turn, a action.Action) policy.Verdict {
 			path, err := turn.File(a.Text("file"))
 			if err != nil {

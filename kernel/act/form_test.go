@@ -145,13 +145,13 @@ func TestFormsOfChannels(t *testing.T) {
 		chat    string
 		want    string
 	}{
-		{"emacs", "", `to answer: (:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* <heading>\n<answer>")`},
-		{"cli", "", `to answer: (:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* <heading>\n<answer>")`},
-		{"telegram", "42", `to answer: (:type :REQUEST :target :telegram :chat-id "42" :text "<answer>")`},
-		{"signal", "+49", `to answer: (:type :REQUEST :target :signal :chat-id "+49" :text "<answer>")`},
-		{"shell", "7", `to answer: (:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* <heading>\n<answer>")`},
-		{"elsewhere", "7", `to answer: (:type :REQUEST :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* <heading>\n<answer>")`},
-		{"matrix", `!r"x`, `to answer: (:type :REQUEST :target :matrix :room-id "!r\"x" :text "<answer>")`},
+		{"emacs", "", `to answer: (:type :request :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* <heading>\n<answer>")`},
+		{"cli", "", `to answer: (:type :request :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* <heading>\n<answer>")`},
+		{"telegram", "42", `to answer: (:type :request :target :telegram :chat-id "42" :text "<answer>")`},
+		{"signal", "+49", `to answer: (:type :request :target :signal :chat-id "+49" :text "<answer>")`},
+		{"shell", "7", `to answer: (:type :request :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* <heading>\n<answer>")`},
+		{"elsewhere", "7", `to answer: (:type :request :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text "* <heading>\n<answer>")`},
+		{"matrix", `!r"x`, `to answer: (:type :request :target :matrix :room-id "!r\"x" :text "<answer>")`},
 	} {
 		forms := builtIn().Specs().Forms(protocol.RouteOf(protocol.SensorChatMessage, c.channel, c.chat))
 		if got := forms[0].String(); got != c.want {

@@ -2,6 +2,7 @@ package act_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/tool"
 )
 
 // gbnf parses the notation of inference engines and writes any text that a grammar allows. It
@@ -97,14 +99,25 @@ func (g *gbnf) sequence(source string, depth int) string {
 		end := g.skip(source, " ")
 		item := source[:end]
 		source = source[end:]
-		times := 1
+		times, optional := 1, true
 		switch item[len(item)-1] {
 		case '*':
 			times, item = rapid.IntRange(0, 3).Draw(g.t, "times"), item[:len(item)-1]
 		case '?':
 			times, item = rapid.IntRange(0, 1).Draw(g.t, "once"), item[:len(item)-1]
+		case '}':
+			at := strings.LastIndexByte(item, '{')
+			low, high, _ := strings.Cut(item[at+1:len(item)-1], ",")
+			least, err := strconv.Atoi(low)
+			most, err2 := strconv.Atoi(high)
+			if err != nil || err2 != nil || most >= 2000 { // engines refuse more
+				g.t.Fatalf("%s cannot be repeated so", item)
+			}
+			times, item, optional = rapid.IntRange(least, min(most, 5)).Draw(g.t, "times"), item[:at], least == 0
+		default:
+			optional = false
 		}
-		if depth > 12 && item[0] == '(' {
+		if depth > 12 && item[0] == '(' && optional {
 			times = 0
 		}
 		for range times {
@@ -190,15 +203,24 @@ func (g *gbnf) unescape(text string) string {
 	return b.String()
 }
 
-// TestGrammar checks that every text within the grammar can be read and is an action. A grammar
-// cannot express two conditions: the length of a line, and a key that occurs twice.
+// TestGrammar checks that every text within the grammar is an answer in words, or can be read and is an action. A
+// grammar cannot express two conditions: the length of a line, and a key that occurs twice.
 func TestGrammar(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		where := places(t)
-		tools := rapid.SliceOfN(rapid.StringMatching(`[a-z_]{1,9}`), 0, 3).Draw(t, "tools")
-		grammar := action.Grammar(builtIn().Specs().Forms(where.Route), tools)
+		var tools []action.GrammarTool
+		for _, name := range rapid.SliceOfN(rapid.StringMatching(`[a-z_]{1,9}`), 0, 3).Draw(t, "tools") {
+			tools = append(tools, action.GrammarTool{Name: name})
+		}
+		grammar := action.Grammar(builtIn().Specs().Forms(where.Route), tools, true)
 		g := readGrammar(t, grammar)
 		text := g.write("root", 0)
+		if !strings.HasPrefix(text, "(") {
+			if got := plist.Recover(text, plist.RecoverOptions{Finished: true}); strings.TrimSpace(text) == "" || got.Proposal != nil && got.Candidates == 0 {
+				t.Fatalf("%q is read as %+v", text, got)
+			}
+			return
+		}
 		x, err := plist.Read(text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
@@ -235,12 +257,89 @@ func keyTwice(x sexp.Sexp) bool {
 	return false
 }
 
+// TestToolGrammar checks that every call within the grammar of a tool has arguments that the tool reads, and that
+// the calls of a batch are of tools that only read.
+func TestToolGrammar(t *testing.T) {
+	registry, err := tool.BuiltIn(tool.Deps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := tool.NewForeign(tool.Foreign{Name: "other", Digest: "1", Effect: protocol.ToolReads, Schema: protocol.Object{
+		{Key: "type", Value: "object"}, {Key: "required", Value: []any{"maxDepth"}}, {Key: "properties", Value: protocol.Object{
+			{Key: "maxDepth", Value: protocol.Object{{Key: "type", Value: []any{"null", "integer"}}}},
+			{Key: "order", Value: protocol.Object{{Key: "enum", Value: []any{"up\"", "down"}}}},
+			{Key: "odd", Value: true},
+			{Key: "where", Value: protocol.Object{{Key: "type", Value: "object"}, {Key: "properties", Value: protocol.Object{{Key: "x", Value: protocol.Object{{Key: "type", Value: "number"}}}}}}},
+		}}}})
+	var specs []action.Form
+	for _, form := range builtIn().Specs().Forms(protocol.Route{Channel: "emacs"}) {
+		if form.CallsTools() {
+			specs = append(specs, form)
+		}
+	}
+	tools, schemas := map[string]action.GrammarTool{}, map[string]protocol.Object{}
+	var names []string
+	for _, one := range append(registry.All(), other, tool.NewForeign(tool.Foreign{Name: "unknown", Digest: "1"})) {
+		tools[one.Name()] = action.GrammarTool{Name: one.Name(), Reads: one.Effect() == protocol.ToolReads, Arguments: one.Grammar}
+		schemas[one.Name()] = one.Schema()
+		names = append(names, one.Name())
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var offered []action.GrammarTool
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 1, 4, rapid.ID).Draw(t, "tools") {
+			offered = append(offered, tools[name])
+		}
+		text := readGrammar(t, action.Grammar(specs, offered, false)).write("root", 0)
+		proposed, err := action.Read(text)
+		if err == nil {
+			_, err = builtIn().Specs().Usable(proposed)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		calls := proposed.Action().Calls()
+		for _, call := range calls {
+			if strings.Contains(text, ":action :batch") && !tools[call.Tool].Reads && slices.ContainsFunc(offered, func(t action.GrammarTool) bool { return t.Reads }) {
+				t.Fatalf("%s changes something", text)
+			}
+			if why := unfit(schemas[call.Tool], call); call.Tool != "unknown" && why != "" {
+				t.Fatalf("%s: %s", text, why)
+			}
+		}
+	})
+}
+
+// unfit returns what is wrong with the arguments of a call by their schema: one that there is not, that is there
+// twice, or that is missing.
+func unfit(schema protocol.Object, call action.Call) string {
+	arguments, err := call.Arguments()
+	if err != nil {
+		return err.Error()
+	}
+	properties, _ := schema.Get("properties").(protocol.Object)
+	needed, _ := schema.Get("required").([]any)
+	seen := map[string]bool{}
+	for _, a := range arguments {
+		known := slices.ContainsFunc(properties, func(f protocol.Field) bool { return tool.Hyphenated(f.Key) == a.Key })
+		if !known || seen[a.Key] {
+			return a.Key
+		}
+		seen[a.Key] = true
+	}
+	for _, name := range needed {
+		if !seen[tool.Hyphenated(fmt.Sprint(name))] {
+			return fmt.Sprint(name)
+		}
+	}
+	return ""
+}
+
 // TestGrammarIsWhole checks that every rule that is used is defined, and that every form can be
 // written.
 func TestGrammarIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		forms := builtIn().Specs().Forms(protocol.Route{Channel: "emacs"})
-		g := readGrammar(t, action.Grammar(forms, []string{"read"}))
+		g := readGrammar(t, action.Grammar(forms, []action.GrammarTool{{Name: "read"}}, true))
 		g.write("root", 0)
 		for i := range forms {
 			text := g.write(fmt.Sprintf("form-%d", i+1), 0)

@@ -21,7 +21,7 @@ import (
 // pairs of texts on single lines, with the names in upper case.
 func setProperties(d Deps) kind.Kind {
 	return InEditor(d, kind.Kind{
-		Spec: action.Spec{Target: emacs, Name: "set-properties", Does: "to set properties of an Org entry", Fields: []action.Field{
+		Spec: action.Spec{Target: emacs, Name: "set-properties", Tool: "org_edit", Does: "to set properties of an Org entry", Fields: []action.Field{
 			{Name: "id", Kind: action.Text, Required: true, Example: plist.String("<its :ID:>")}, {Name: "properties", Kind: action.Properties, Required: true, Example: sexp.List{plist.Keyword("<name>"), plist.String("<value>")}}}},
 		Judge: func(_ context.Context, _ *policy.Turn, a action.Action) policy.Verdict {
 			value, _ := a.Field("properties")

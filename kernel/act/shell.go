@@ -20,7 +20,7 @@ const shellTool = "exec"
 // shell runs a command line, as the call of [shellTool] does.
 func shell(d Deps) kind.Kind {
 	k := kind.Kind{
-		Spec: action.Spec{Target: "shell", Does: "to run a command", Fields: []action.Field{
+		Spec: action.Spec{Target: "shell", Tool: shellTool, Does: "to run a command", Fields: []action.Field{
 			{Name: "cmd", Kind: action.Text, Required: true, Example: plist.String("<command>")}, {Name: "cwd", Kind: action.Text}, {Name: "timeout", Kind: action.Integer}}},
 		Judge:    judgeShell,
 		Describe: describeShell,

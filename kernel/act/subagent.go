@@ -17,7 +17,7 @@ const subagentTool = "start_subagent"
 // spawn starts a subagent, as the call of [subagentTool] does.
 func spawn(d Deps) kind.Kind {
 	return kind.Kind{
-		Spec: action.Spec{Target: "agent", Name: "spawn", Does: "to hand on a part of the work",
+		Spec: action.Spec{Target: "agent", Name: "spawn", Tool: subagentTool, Does: "to hand on a part of the work",
 			Fields: []action.Field{{Name: "task", Kind: action.Text, Required: true, Example: plist.String("<task>")}}},
 		Judge: func(_ context.Context, turn *policy.Turn, _ action.Action) policy.Verdict {
 			return turn.Named(subagentTool, policy.Verdict{Kind: policy.Ask, Reason: "a subagent spends tokens and time"})

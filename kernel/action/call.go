@@ -67,14 +67,14 @@ func (a Action) AsCall(tool string) Call {
 
 // Arguments returns the arguments as they are on the wire, or nil if there are none.
 func (c Call) Arguments() (protocol.Object, error) {
-	var arguments protocol.Object
+	var arguments protocol.Arguments
 	if plist.IsNil(c.Args) {
 		return nil, nil
 	}
 	if err := plist.Unmarshal(c.Args, &arguments); err != nil {
 		return nil, protocol.ToolErrorf(protocol.ToolArguments, "the :args of %s are no property list: %w", c.Tool, err)
 	}
-	return arguments, nil
+	return protocol.Object(arguments), nil
 }
 
 // WithTool returns the call as a call of the tool with this name.
@@ -85,7 +85,7 @@ func (c Call) WithTool(tool string) Call {
 
 // WithArguments returns the call with other arguments.
 func (c Call) WithArguments(arguments protocol.Object) (Call, error) {
-	written, err := plist.Marshal(arguments)
+	written, err := plist.Marshal(protocol.Arguments(arguments))
 	if err != nil {
 		return c, fmt.Errorf("write the :args of %s: %w", c.Tool, err)
 	}

@@ -21,6 +21,7 @@ type Form struct {
 	// Instead shows the fields that may replace the first one of [Spec.OneOf], with example values.
 	Instead string
 
+	own   bool // it answers the conversation
 	spec  Spec
 	list  sexp.List         // the property list, as a value
 	fixed map[string]string // fields with a fixed value, as Lisp
@@ -29,6 +30,27 @@ type Form struct {
 // Proposed returns the form as a proposal, in which a skill and the kernel see what a reply of this
 // form would be.
 func (f Form) Proposed() Proposed { return Propose(f.list) }
+
+// Elsewhere returns the form for any place, if this one is bound to the chat that a turn answers.
+func (f Form) Elsewhere() Form {
+	if f.own && !f.spec.Answers {
+		return f.spec.Form()
+	}
+	return f
+}
+
+// Own reports whether the form answers the conversation of the turn, as the kernel answers with a text in no form.
+func (f Form) Own() bool { return f.own }
+
+// Another reports whether something else that a model is told does the same: the answer in no form if plain is
+// set, or a tool that is offered and does as the action does. A line in the log is told to no model: it is no
+// answer to anybody.
+func (f Form) Another(offered []string, plain bool) bool {
+	return plain && f.Replies() && !f.elsewhere() || f.spec.Type == protocol.TypeLog || slices.Contains(offered, f.spec.Tool)
+}
+
+// elsewhere reports whether the form sends a text to any chat on a channel.
+func (f Form) elsewhere() bool { return !f.own && !f.spec.Answers && f.spec.Type == "" }
 
 // CallsTools calls [Spec.CallsTools] of the form's kind.
 func (f Form) CallsTools() bool { return f.spec.CallsTools() }
@@ -76,7 +98,7 @@ func (s Spec) Form() Form { return s.form(protocol.Route{}, false) }
 // form returns the spec with its examples. If own is true, it is the answer of the conversation: a
 // message on a channel with its own kind, and an insertion everywhere else.
 func (s Spec) form(route protocol.Route, own bool) Form {
-	f := Form{Key: s.Key(), Does: s.Does, spec: s, list: s.begin(), fixed: map[string]string{}}
+	f := Form{Key: s.Key(), Does: s.Does, own: own, spec: s, list: s.begin(), fixed: map[string]string{}}
 	var b strings.Builder
 	b.WriteString(s.head())
 	for _, field := range s.Fields {
@@ -163,9 +185,9 @@ func (s Spec) begin() sexp.List {
 // head returns [Spec.begin] as a prompt shows it, without the end of the list.
 func (s Spec) head() string {
 	if s.Type != "" {
-		return "(:type :" + strings.ToUpper(string(s.Type))
+		return "(:type :" + string(s.Type)
 	}
-	head := "(:type :REQUEST :target :" + s.Target
+	head := "(:type :" + string(protocol.TypeRequest) + " :target :" + s.Target
 	if s.Name != "" {
 		head += " :action :" + s.Name
 	}

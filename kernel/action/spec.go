@@ -56,6 +56,9 @@ type Spec struct {
 	OneOf []string
 	// Closed is true if a field that the kind does not have is refused.
 	Closed bool
+	// Tool is the tool that does the same. Where it is offered the kind is not, so that a model is told
+	// one way to do a thing. A proposal of the kind is accepted all the same.
+	Tool string
 	// Off is the reason why every action of the kind is refused, or "". Such a kind is known and
 	// not offered.
 	Off string

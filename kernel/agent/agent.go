@@ -51,6 +51,7 @@ func New(config Config) *Agent {
 	}
 	a.sender = reply.New(reply.Config{
 		Provider: config.Provider, Dialect: sources.Dialect, Model: config.Model, Hide: a.Hide, Past: past, Summarise: a.compaction.Start,
+		ServedWindow: a.servedWindow,
 	})
 	return a
 }
@@ -62,6 +63,14 @@ func (a *Agent) window(ctx context.Context, model string, ask bool) llm.Window {
 		return llm.Window{}
 	}
 	return a.config.Window(ctx, model, ask)
+}
+
+// servedWindow returns the window that the model's server says it has, 0 if it does not tell.
+func (a *Agent) servedWindow(ctx context.Context, model string) int {
+	if a.config.ServedWindow == nil {
+		return 0
+	}
+	return a.config.ServedWindow(ctx, model)
 }
 
 // Compaction returns the compactor, which makes the summaries that turns need. The caller has to run

@@ -39,11 +39,15 @@ type Config struct {
 	// Window returns the context window of a model; "" is the model of turns that choose none. It asks
 	// the model's server only if ask is true. nil if windows are unknown.
 	Window func(ctx context.Context, model string, ask bool) llm.Window
+	// ServedWindow asks the server of a model for its window, whatever the settings say; 0 if it does not tell.
+	// nil if windows are unknown.
+	ServedWindow func(ctx context.Context, model string) int
 	// HistoryTurns returns the largest number of earlier turns in a request; 0 is as many as fit the
 	// window.
 	HistoryTurns func() int
-	// Grammar reports whether the model of that name accepts a grammar; nil if none does.
-	Grammar func(model string) bool
+	// Grammar reports whether the model of that name accepts a grammar, which may ask its server; nil if none
+	// does.
+	Grammar func(ctx context.Context, model string) bool
 	// Images changes the images of a request like the provider that is asked first. It serves dry runs.
 	// nil if the provider changes none.
 	Images func(llm.Request) (llm.Request, error)

@@ -23,6 +23,9 @@ func eventOf(record journal.Turn) sexp.List {
 		plist.Keyword("text"), plist.String(text),
 		plist.Keyword("channel"), plist.Keyword(record.Question.Route.Channel),
 	}
+	if record.Question.Sensor == protocol.SensorSubagent {
+		payload = append(payload, plist.Keyword("subagent"), plist.T)
+	}
 	if record.Question.Command != "" {
 		payload = append(payload, plist.Keyword("command"), plist.String(record.Question.Command))
 	}

@@ -40,7 +40,10 @@ func (a *Agent) newPlan(ctx context.Context, record journal.Turn) (plan, error) 
 	}
 	p.forms = &composer.Forms{
 		Kinds: kinds, Route: record.Question.Route, Refuses: func(act action.Action) bool { return p.program.refuses(act, p.scene.where()) != "" },
-		Grammar: a.config.Grammar != nil && a.config.Grammar(p.settings.Model),
+	}
+	if a.config.Grammar != nil {
+		model := p.settings.Model
+		p.forms.Grammar = func(ctx context.Context) bool { return a.config.Grammar(ctx, model) }
 	}
 	return p, err
 }
@@ -49,7 +52,7 @@ func (a *Agent) newPlan(ctx context.Context, record journal.Turn) (plan, error) 
 func (p *plan) promptProgram() composer.Program {
 	program := p.program.prompt
 	program.Settings, program.Persona = p.settings.Turn, p.settings.persona
-	program.Forms, program.Grammar = p.forms.Lines, p.forms.Constraint
+	program.Forms, program.Plain, program.Functions, program.Grammar = p.forms.Lines, p.forms.Plain, p.forms.Functions, p.forms.Constraint
 	return program
 }
 

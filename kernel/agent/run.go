@@ -62,7 +62,7 @@ func (a *Agent) newRun(ctx context.Context, turn *session.Turn) (*run, error) {
 	r.loop = newLoop(r)
 	r.model = &reply.Turn{
 		Sender: a.sender, Record: record, Requests: r.requests, Steps: r.steps, Meter: r.meter, Rows: r.rows, Screen: turn, Gate: r.gate,
-		OnModel: r.showSkillAndModel, Example: func() action.Proposed { return r.replyAction("Your answer") }, Resumed: turn.Checkpoint.First() > 0, Log: r.log,
+		OnModel: r.showSkillAndModel, Together: r.plan.forms.Together, Answer: r.replyAction, Plain: record.Question.Route.TakesProse(), Resumed: turn.Checkpoint.First() > 0, Log: r.log,
 	}
 	return r, err
 }

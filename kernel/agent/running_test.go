@@ -45,7 +45,7 @@ func TestShortenedResultsOfTheRunningTurn(t *testing.T) {
 		return text
 	}
 	for _, id := range []string{"now-1", "now-2.2"} {
-		if !strings.Contains(shown(6), `as \"`+id+`\"`) {
+		if !strings.Contains(shown(6), `as "`+id+`"`) {
 			t.Errorf("the request names no id %s of what is left out:\n%s", id, shown(6))
 		}
 	}

@@ -349,7 +349,7 @@ func TestWire(t *testing.T) {
 			w.golden("omitted")
 		},
 		"summary": func(t *testing.T) {
-			w := newWire(t, wideWindow, "* Facts\n- the samovar is in Samarkand\n* Open\n- find the other", "Yes.")
+			w := newWire(t, wideWindow, "* Facts\n- question 1 has an answer\n* Open\n- find the other", "Yes.")
 			for i := range 9 {
 				w.earlier(fmt.Sprint("question ", i, strings.Repeat(" of many words", 30)), fmt.Sprint("answer ", i), step(`"verdict":"performed","text":"found"`))
 			}

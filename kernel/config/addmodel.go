@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -12,8 +13,9 @@ import (
 	"org-agent/kernel/org"
 )
 
-// NewModel returns the model with these values of its properties. key is where the key is, or "".
-// The errors do not repeat the address or the key.
+// NewModel returns the model with these values of its properties. key is where the key is, or "". The
+// address of a maker with a protocol of its own chooses that protocol. The errors do not repeat the
+// address or the key.
 func NewModel(name, address, model, key string) (Model, error) {
 	m := Model{Name: strings.TrimSpace(name), BaseURL: strings.TrimSpace(address), Model: strings.TrimSpace(model)}
 	if strings.ContainsAny(m.Name+m.Model+m.BaseURL+key, "\r\n") {
@@ -22,6 +24,7 @@ func NewModel(name, address, model, key string) (Model, error) {
 	if err := checkBaseURL(m.BaseURL); err != nil {
 		return m, err
 	}
+	m.Driver = driverOf(m.BaseURL)
 	if strings.TrimSpace(key) != "" {
 		var err error
 		if m.Key, err = parseKeySource(key); err != nil {
@@ -29,6 +32,16 @@ func NewModel(name, address, model, key string) (Model, error) {
 		}
 	}
 	return m, nil
+}
+
+// driverOf returns the driver of an address, "" for the default.
+func driverOf(address string) string {
+	for _, m := range makers {
+		if u, err := url.Parse(address); err == nil && strings.EqualFold("https://"+u.Host, m.address) {
+			return m.driver
+		}
+	}
+	return ""
 }
 
 // ErrChanged is the error of [WriteModel] if the file changed while it was read.
@@ -65,7 +78,7 @@ func WriteModel(path string, m Model) (Model, error) {
 func AddModel(text string, m Model) (added Model, changed string) {
 	settings := Parse("config.org", text)
 	for _, known := range settings.Models {
-		if known.BaseURL == m.BaseURL && known.Model == m.Model && slices.Equal(known.Keys(), m.Keys()) {
+		if known.BaseURL == m.BaseURL && known.Model == m.Model && known.Driver == m.Driver && slices.Equal(known.Keys(), m.Keys()) {
 			return known, text
 		}
 	}
@@ -111,6 +124,9 @@ func modelsPlace(text string) (at int, introduction string) {
 // heading returns the heading of the model with its drawer.
 func (m Model) heading() string {
 	lines := []string{"** " + m.Name, ":PROPERTIES:", ":BASE_URL: " + m.BaseURL}
+	if m.Driver != "" {
+		lines = append(lines, ":DRIVER:   "+m.Driver)
+	}
 	if m.Model != "" {
 		lines = append(lines, ":MODEL:    "+m.Model)
 	}

@@ -59,6 +59,23 @@ func without(changed, text string) bool {
 }
 
 // What is no address and no place of a key is refused, and not repeated.
+// A maker's address chooses the protocol, which is written beside it.
+func TestNewModelKnowsProtocols(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://api.anthropic.com": "anthropic", "https://API.anthropic.com/v1": "anthropic", "https://api.openai.com/v1": "",
+		"http://localhost:11434/v1": "", "https://api.anthropic.com.example/v1": "", "https://api.anthropic.com:8080": "",
+	} {
+		m, err := config.NewModel("mine", address, "large", "env:KEY")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text := config.AddModel("", m)
+		if first := config.Parse("config.org", text).Models[0]; m.Driver != want || first.Driver != want {
+			t.Errorf("%s has the protocol %q, and in the file %q", address, m.Driver, first.Driver)
+		}
+	}
+}
+
 func TestNewModelRefuses(t *testing.T) {
 	for _, c := range []struct{ address, key string }{
 		{"localhost:1", ""}, {"https://user:hunter2@h/v1", ""}, {"https://h/v1", "hunter2"}, {"https://h/v1", "env:A\n:X: hunter2"},

@@ -31,8 +31,12 @@ type Choice struct {
 	Source string // where the choice comes from: a variable, or FILE:LINE
 }
 
-// openAIAddress is the server of OPENAI_API_KEY when OPENAI_BASE_URL is not set.
-const openAIAddress = "https://api.openai.com/v1"
+// makers are the makers of models whose own variables name a server: NAME_BASE_URL and NAME_API_KEY. The
+// key alone names the maker's server. The driver is named as in the settings.
+var makers = []struct{ prefix, name, driver, address string }{
+	{"OPENAI", "openai", "", "https://api.openai.com/v1"},
+	{"ANTHROPIC", "anthropic", "anthropic", "https://api.anthropic.com"},
+}
 
 // Choices returns the models to try, in order. These sources are asked one after another, and the
 // first that names a model decides alone, so that words meant for one server never go to another:
@@ -42,6 +46,7 @@ const openAIAddress = "https://api.openai.com/v1"
 //   - all models of config.org, in their order
 //   - ORG_AGENT_LLM_BASE_URL, with ORG_AGENT_LLM_API_KEY and ORG_AGENT_LLM_MODEL
 //   - OPENAI_BASE_URL and OPENAI_API_KEY, with ORG_AGENT_LLM_MODEL
+//   - ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, with ORG_AGENT_LLM_MODEL
 //   - a server on this machine (its model is ORG_AGENT_LLM_MODEL), then the built-in guide
 //
 // The error says what is wrong with the deciding source, or that no model of config.org can be
@@ -78,7 +83,10 @@ func Choices(settings Settings, env func(string) string) ([]Choice, error) {
 func ModelVariables(settings Settings) []string {
 	names := []string{"ORG_AGENT_LLM"}
 	if settings.LLM == "" && len(settings.Models) == 0 {
-		names = append(names, "ORG_AGENT_LLM_BASE_URL", "ORG_AGENT_LLM_API_KEY", "ORG_AGENT_LLM_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY")
+		names = append(names, "ORG_AGENT_LLM_BASE_URL", "ORG_AGENT_LLM_API_KEY", "ORG_AGENT_LLM_MODEL")
+		for _, m := range makers {
+			names = append(names, m.prefix+"_BASE_URL", m.prefix+"_API_KEY")
+		}
 	}
 	for _, name := range settings.KeyVariables() {
 		if !slices.Contains(names, name) {
@@ -137,7 +145,7 @@ func configuredChoices(settings Settings) []Choice {
 }
 
 // environmentChoices returns the servers that environment variables name: first
-// ORG_AGENT_LLM_BASE_URL, then OPENAI_BASE_URL.
+// ORG_AGENT_LLM_BASE_URL, then those of the makers.
 func environmentChoices(env func(string) string) ([]Choice, error) {
 	var choices []Choice
 	variable := func(name string) string { return strings.TrimSpace(env(name)) }
@@ -169,14 +177,18 @@ func environmentChoices(env func(string) string) ([]Choice, error) {
 	} else if variable("ORG_AGENT_LLM_API_KEY") != "" {
 		return nil, errors.New("ORG_AGENT_LLM_API_KEY is set and ORG_AGENT_LLM_BASE_URL is not: say which server the key is for")
 	}
-	base := variable("OPENAI_BASE_URL")
-	if base == "" && variable("OPENAI_API_KEY") != "" {
-		base = openAIAddress
-	}
-	if base != "" {
-		if err := add("openai", "OPENAI_BASE_URL", base, "OPENAI_API_KEY", true); err != nil {
+	for _, m := range makers {
+		base := variable(m.prefix + "_BASE_URL")
+		if base == "" && variable(m.prefix+"_API_KEY") != "" {
+			base = m.address
+		}
+		if base == "" {
+			continue
+		}
+		if err := add(m.name, m.prefix+"_BASE_URL", base, m.prefix+"_API_KEY", true); err != nil {
 			return nil, err
 		}
+		choices[len(choices)-1].Driver = m.driver
 	}
 	return choices, nil
 }

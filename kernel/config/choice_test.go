@@ -22,11 +22,14 @@ const twoModels = `* Models
 :END:
 `
 
-// show returns a choice in one line: kind, name, address, model, key, found, source.
+// show returns a choice in one line: kind, name, address, model, key, driver, found, source.
 func show(choices []config.Choice) string {
 	var lines []string
 	for _, c := range choices {
 		line := fmt.Sprintf("%s %s %s %s %s", c.Kind, c.Name, c.BaseURL, c.Model.Model, c.Key)
+		if c.Driver != "" {
+			line += " driver " + c.Driver
+		}
 		if c.Found {
 			line += " found"
 		}
@@ -48,6 +51,11 @@ func TestChoices(t *testing.T) {
 		{env: "OPENAI_BASE_URL=http://h/v1", want: "server openai http://h/v1 found by OPENAI_BASE_URL"},
 		{env: "OPENAI_BASE_URL=http://h/v1 OPENAI_API_KEY=k ORG_AGENT_LLM_MODEL=m",
 			want: "server openai http://h/v1 m env:OPENAI_API_KEY found by OPENAI_BASE_URL"},
+		{env: "ANTHROPIC_API_KEY=k ORG_AGENT_LLM_MODEL=m", want: "server anthropic https://api.anthropic.com m env:ANTHROPIC_API_KEY driver anthropic found by ANTHROPIC_API_KEY"},
+		{env: "ANTHROPIC_BASE_URL=http://h", want: "server anthropic http://h driver anthropic found by ANTHROPIC_BASE_URL"},
+		{env: "ANTHROPIC_API_KEY=k OPENAI_API_KEY=k", want: "server openai https://api.openai.com/v1 env:OPENAI_API_KEY found by OPENAI_API_KEY"},
+		{env: "ORG_AGENT_LLM=anthropic ANTHROPIC_API_KEY=k OPENAI_API_KEY=k", want: "server anthropic https://api.anthropic.com env:ANTHROPIC_API_KEY driver anthropic by ANTHROPIC_API_KEY"},
+		{env: "ANTHROPIC_BASE_URL=nonsense", err: "ANTHROPIC_BASE_URL: this is not an address"},
 		{env: "OPENAI_API_KEY=k ORG_AGENT_LLM_BASE_URL=http://h/v1 ORG_AGENT_LLM_MODEL=m",
 			want: "server environment http://h/v1 m by ORG_AGENT_LLM_BASE_URL"},
 		{env: "ORG_AGENT_LLM_BASE_URL=http://h/v1 ORG_AGENT_LLM_API_KEY=k",
@@ -93,6 +101,7 @@ func TestOneServerAlone(t *testing.T) {
 		for name, value := range map[string]string{
 			"ORG_AGENT_LLM": "far", "ORG_AGENT_LLM_BASE_URL": "http://ours/v1", "ORG_AGENT_LLM_MODEL": "m",
 			"OPENAI_BASE_URL": "http://theirs/v1", "OPENAI_API_KEY": "k",
+			"ANTHROPIC_API_KEY": "k",
 		} {
 			if rapid.Bool().Draw(r, name) {
 				variables[name] = value

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/catalog"
 	"org-agent/kernel/org"
 	"org-agent/kernel/suggest"
 )
@@ -20,6 +22,8 @@ import (
 type Settings struct {
 	LLM    string // builtin, none, the name of one of Models, or ""
 	Models []Model
+	// Known is the person's table of prices and windows of models, below "Known models".
+	Known catalog.Table
 	// Off are the models that COMMENT or an archive tag switches off: their lines, by name.
 	Off map[string]int
 	// These models write completions, summaries of a long conversation's beginning, and proposals
@@ -86,24 +90,17 @@ type Model struct {
 	MoreKeys    []KeySource // tried in order when the server refuses Key
 	Temperature *float64    // 0 to 2
 	MaxTokens   int
-	Window      int    // tokens of one request and its reply together; 0 when unknown
-	Grammar     string // the request's field for a grammar: grammar, guided_grammar, or ""
-	Effort      string // how much it reasons before it answers: none, minimal, low, medium, high, or ""
-	Images      string // what happens to images: send, omit or refuse; "" means send
-	Price       *Price // nil when unknown
+	Window      int        // tokens of one request and its reply together; 0 when unknown
+	Grammar     string     // the request's field for a grammar: grammar, structured_outputs, guided_grammar, json_schema, or ""
+	Effort      string     // how much it reasons before it answers, in the server's own word, or ""
+	Extras      Extras     // what the server wants beside the key
+	Images      string     // what happens to images: send, omit or refuse; "" means send
+	Price       *llm.Price // nil when unknown
 	Line        int
 }
 
 // Keys returns the sources of all its keys, in the order in which they are tried.
 func (m Model) Keys() []KeySource { return append([]KeySource{m.Key}, m.MoreKeys...) }
-
-// Price is what a model costs, in US dollars per million tokens.
-type Price struct{ Input, Output float64 }
-
-// Of returns the price of that many tokens, in US dollars.
-func (p Price) Of(input, output int) float64 {
-	return (p.Input*float64(input) + p.Output*float64(output)) / 1e6
-}
 
 // KeyVariables returns the environment variables that hold the servers' keys.
 func (s Settings) KeyVariables() []string {
@@ -184,6 +181,8 @@ func Parse(file, source string) Settings {
 			p.section(h)
 		case h.Level == 1 && strings.EqualFold(h.Title, "Web"):
 			p.web(h)
+		case h.Level == 1 && strings.EqualFold(h.Title, "Known models"):
+			p.known(h, source)
 		case h.Level == 1 && strings.EqualFold(h.Title, "Commands"):
 			p.commands(h)
 		case h.Level == 1 && !strings.EqualFold(h.Title, "Models") && !strings.EqualFold(h.Title, "Presets"):
@@ -265,7 +264,7 @@ func (p *settingsParser) values(h *org.Heading) {
 // misspelt reports a heading that is close to one of the known names. Other headings belong to the
 // person.
 func (p *settingsParser) misspelt(h *org.Heading) {
-	for _, name := range []string{"Models", "Presets", "Settings"} {
+	for _, name := range []string{"Models", "Known models", "Presets", "Settings"} {
 		if suggest.Distance(strings.ToLower(h.Title), strings.ToLower(name)) <= 2 {
 			p.fault(h.Line, "the heading %q is not read: did you mean %q?", h.Title, name)
 		}
@@ -387,6 +386,10 @@ func (p *settingsParser) model(h *org.Heading) {
 		{"WINDOW", func(value string) error { return setCount(&m.Window, value) }},
 		{"MAX_TOKENS", func(value string) error { return setCount(&m.MaxTokens, value) }},
 		{"EFFORT", func(value string) error { m.Effort = value; return checkEffort(value) }},
+		{"HEADERS", func(value string) error { return setHeader(&m.Extras.Headers, value) }},
+		{"HEADERS+", func(value string) error { return setHeader(&m.Extras.Headers, value) }},
+		{"QUERY", func(value string) error { return setQuery(&m.Extras.Query, value) }},
+		{"BODY", func(value string) error { return setBody(&m.Extras.Body, value) }},
 		{"IMAGES", func(value string) error {
 			if m.Images = value; value != "send" && value != "omit" && value != "refuse" {
 				return fmt.Errorf("%q is not \"send\", \"omit\" (a line replaces each image) or \"refuse\"", value)
@@ -395,8 +398,8 @@ func (p *settingsParser) model(h *org.Heading) {
 		}},
 		{"PRICE", func(value string) error { return setPrice(&m.Price, value) }},
 		{"GRAMMAR", func(value string) error {
-			if m.Grammar = value; value != "grammar" && value != "guided_grammar" {
-				return fmt.Errorf("%q is not \"grammar\" (llama.cpp) or \"guided_grammar\" (vLLM)", value)
+			if m.Grammar = value; value != "grammar" && value != "structured_outputs" && value != "guided_grammar" && value != "json_schema" {
+				return fmt.Errorf("%q is not \"grammar\" (llama.cpp), \"structured_outputs\" (vLLM), \"guided_grammar\" (vLLM before 0.12) or \"json_schema\" (a server that takes a JSON schema)", value)
 			}
 			return nil
 		}},
@@ -417,14 +420,6 @@ func (p *settingsParser) model(h *org.Heading) {
 		p.names[m.Name] = h.Line
 		p.settings.Models = append(p.settings.Models, m)
 	}
-}
-
-func checkEffort(value string) error {
-	switch value {
-	case "none", "minimal", "low", "medium", "high":
-		return nil
-	}
-	return fmt.Errorf("%q is not none, minimal, low, medium or high", value)
 }
 
 // keysLimit is how many keys one server may have.
@@ -517,8 +512,9 @@ func setPaths(to *[]string, value string) error {
 	return nil
 }
 
-// setPrice reads "0.15 0.60": the prices of a million tokens of input and of output.
-func setPrice(to **Price, value string) error {
+// setPrice reads "0.15 0.60": the prices of a million tokens of input and of output. A third number is the
+// price of input that is read from the server's cache, a fourth that of input that is written into it.
+func setPrice(to **llm.Price, value string) error {
 	parts := strings.FieldsFunc(value, func(c rune) bool { return strings.ContainsRune(" \t,/$", c) })
 	var numbers []float64
 	for _, part := range parts {
@@ -528,10 +524,17 @@ func setPrice(to **Price, value string) error {
 		}
 		numbers = append(numbers, f)
 	}
-	if len(parts) != 2 || len(numbers) != 2 {
-		return fmt.Errorf("%q is not a price such as 0.15 0.60: dollars per million tokens of input and of output", value)
+	if len(parts) < 2 || len(parts) > 4 || len(numbers) != len(parts) {
+		return fmt.Errorf("%q is not a price such as 0.15 0.60: dollars per million tokens of input and of output, and then of cached input and of input that is written into the cache", value)
 	}
-	*to = &Price{numbers[0], numbers[1]}
+	price := llm.Price{Input: numbers[0], Output: numbers[1]}
+	if len(numbers) > 2 {
+		price.Cached = &numbers[2]
+	}
+	if len(numbers) > 3 {
+		price.Written = &numbers[3]
+	}
+	*to = &price
 	return nil
 }
 

@@ -25,7 +25,7 @@ func TestModelsOff(t *testing.T) {
 	if len(s.Diagnostics) != 1 || !strings.Contains(s.Diagnostics[0].String(), `"far away" is switched off in line 8`) {
 		t.Errorf("the faults are %v", s.Diagnostics)
 	}
-	if s := config.Parse("config.org", "* Models\n** a\n:PROPERTIES:\n:BASE_URL: http://localhost:1/v1\n:EFFORT: huge\n:END:\n"); len(s.Models) > 0 || len(s.Diagnostics) != 1 {
+	if s := config.Parse("config.org", "* Models\n** a\n:PROPERTIES:\n:BASE_URL: http://localhost:1/v1\n:EFFORT: very high\n:END:\n"); len(s.Models) > 0 || len(s.Diagnostics) != 1 {
 		t.Errorf("an effort that there is not: %v", s.Diagnostics)
 	}
 }
@@ -359,6 +359,40 @@ func TestKeepRequests(t *testing.T) {
 		s := config.Parse("c.org", "* Settings\n:PROPERTIES:\n"+value+":END:\n")
 		if got := s.RequestAge(); got != want || len(s.Diagnostics) > 0 {
 			t.Errorf("%s is %v, %v", value, got, s.Diagnostics)
+		}
+	}
+}
+
+// A table of models is the person's own; a row with a fault is told by its line in the file.
+func TestKnownModels(t *testing.T) {
+	s := config.Parse("config.org", "* Settings\n* Known models\n:PROPERTIES:\n:ID: x\n:END:\nMine:\n| model | window | in | out |\n|-\n| a | 1k | 1 | 2 |\n| b | much | 1 | 2 |\n| c | 3 |\n* COMMENT Known models\n| x |\n")
+	if len(s.Known) != 2 || s.Known[0].Name != "a" || s.Known[0].Line != 9 || s.Known[1].Window != 3 {
+		t.Errorf("known is %+v", s.Known)
+	}
+	if len(s.Diagnostics) != 1 || !strings.HasPrefix(s.Diagnostics[0].String(), `config.org:10:1: error: window: "much"`) {
+		t.Errorf("the faults are %v", s.Diagnostics)
+	}
+	if s.SameModels(config.Parse("config.org", "* Settings\n")) {
+		t.Error("another table does not count until the kernel starts again")
+	}
+}
+
+// A price has two to four numbers.
+func TestPrice(t *testing.T) {
+	for value, want := range map[string][]float64{"1 2": {1, 2}, "$1, $2": {1, 2}, "1 2 0.1": {1, 2, 0.1}, "1 2 0.1 1.25": {1, 2, 0.1, 1.25}, "1": nil, "1 2 3 4 5": nil, "1 x": nil, "1 -2": nil} {
+		s := config.Parse("config.org", "* Models\n** m\n:PROPERTIES:\n:BASE_URL: http://localhost/v1\n:PRICE: "+value+"\n:END:\n")
+		var got []float64
+		if len(s.Models) == 1 && s.Models[0].Price != nil {
+			p := s.Models[0].Price
+			got = append(got, p.Input, p.Output)
+			for _, more := range []*float64{p.Cached, p.Written} {
+				if more != nil {
+					got = append(got, *more)
+				}
+			}
+		}
+		if !slices.Equal(got, want) || (want == nil) != (len(s.Diagnostics) > 0) {
+			t.Errorf("%q is %v, %v", value, got, s.Diagnostics)
 		}
 	}
 }

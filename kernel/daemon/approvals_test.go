@@ -18,7 +18,7 @@ const elsewhere = `(:type :request :target :emacs :action :insert-at-end :buffer
 func asking() []llmtest.Exchange {
 	return []llmtest.Exchange{
 		{Match: "^send", Reply: elsewhere, Times: -1},
-		{Match: `\(:result`, Reply: insertion("Well"), Times: -1},
+		{Match: `This is a result`, Reply: insertion("Well"), Times: -1},
 		{Reply: insertion("Hello"), Times: -1},
 	}
 }
@@ -98,7 +98,7 @@ func TestDecisions(t *testing.T) {
 			}
 			requests := model.Requests()
 			messages := requests[len(requests)-1].Messages()
-			if told := messages[len(messages)-1].Content; !strings.Contains(told, ":verdict :"+test.first) || !strings.Contains(told, test.reason) {
+			if told := messages[len(messages)-1].Content; !strings.Contains(told, ": "+test.first) || !strings.Contains(told, test.reason) {
 				t.Errorf("the model was told %q", told)
 			}
 			if len(e.Approvals()) > 0 {

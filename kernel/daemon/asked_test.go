@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -110,7 +111,11 @@ func TestEditingDecidesNothing(t *testing.T) {
 
 // A huge action is cut where it is shown, says so, and is had whole.
 func TestHugeActionIsHadWhole(t *testing.T) {
-	long := strings.Repeat("psst \\n* loud ", 100_000)
+	var numbered strings.Builder // a text that repeats itself for so long is a model's loop
+	for i := range 70_000 {
+		fmt.Fprintf(&numbered, "psst %d \\n* loud ", i)
+	}
+	long := numbered.String()
 	in := newInstance(t,
 		llmtest.Exchange{Match: "^send", Reply: strings.Replace(elsewhere, "psst", long, 1), Times: -1},
 		llmtest.Exchange{Reply: insertion("Hello"), Times: -1})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
@@ -78,15 +79,21 @@ func TestBadNotes(t *testing.T) {
 		}
 	}
 	in.start(t)
-	e := in.editor(t, rpctest.Config{})
-	var list protocol.SkillListResult
-	if err := e.Call(within(t), protocol.MethodSkillList, protocol.Empty{}, &list); err != nil {
-		t.Fatal(err)
-	}
+	loading := in.editor(t, rpctest.Config{}) // is told of notes that are loaded meanwhile
 	said := map[string]protocol.SkillStatus{}
-	for _, s := range list.Skills {
-		said[s.File] = s
+	var list protocol.SkillListResult
+	for ctx, left := within(t), true; left; time.Sleep(10 * time.Millisecond) { // a note that takes long to load goes on when the kernel has started
+		left = false
+		if err := loading.Call(ctx, protocol.MethodSkillList, protocol.Empty{}, &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list.Skills {
+			said[s.File] = s
+			left = left || strings.Contains(fmt.Sprint(s.Diagnostics), "it takes long to load")
+		}
 	}
+	loading.Close()
+	e := in.editor(t, rpctest.Config{})
 	for _, note := range badNotes {
 		path := filepath.Join(in.paths.Skills, note.name)
 		status := said[path]

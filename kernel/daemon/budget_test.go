@@ -115,7 +115,7 @@ func TestBudgetThatAModelIgnores(t *testing.T) {
 // What a turn took is told while it runs, also to who comes meanwhile, and by the status.
 func TestProgressIsTold(t *testing.T) {
 	in, _ := newInstanceAndModel(t, calling("memory_search", `:query "zebra"`), calling("memory_search", `:query "gnu"`),
-		llmtest.Exchange{Match: "gnu", Fault: llmtest.Fault{HangAfter: -1}, Times: -1})
+		llmtest.Exchange{After: "gnu", Fault: llmtest.Fault{HangAfter: -1}, Times: -1})
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
 	if _, err := e.Send(within(t), "q1", "What is known of zebras?"); err != nil {

@@ -225,7 +225,7 @@ func TestCanaries(t *testing.T) {
 	_, lasts := systems(model)
 	results := strings.Join(lasts, "\n")
 	for what, want := range map[string]string{
-		"a server of MCP that says its key": `:text "the token is REDACTED`, "a command": "[exit status", "a search": "the search server answers 500",
+		"a server of MCP that says its key": "\nthe token is REDACTED", "a command": "[exit status", "a search": "the search server answers 500",
 		"a search that is led elsewhere": "the search server answers 302", "a page": "example.org answers 401", "a memory": "Kept as ",
 	} {
 		if !strings.Contains(results, want) { // else it is no proof that no key is there

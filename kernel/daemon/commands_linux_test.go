@@ -42,7 +42,7 @@ func TestCommandIsRun(t *testing.T) {
 	in, model := newInstanceAndModel(t,
 		call("^by the tool", fmt.Sprintf(`(:type :request :target :tool :action :call :tool "exec" :args (:command "cat a; echo changed >b; exit 4" :cwd %q :writes t))`, link)),
 		call("^by the shell", fmt.Sprintf(`(:type :request :target :shell :cmd "cat a; echo again >b" :cwd %q)`, link)),
-		llmtest.Exchange{Match: `\(:result`, Reply: insertion("* Done"), Times: -1})
+		llmtest.Exchange{Match: `This is a result`, Reply: insertion("* Done"), Times: -1})
 	in.startWithCommands(t)
 	e := in.editor(t, rpctest.Config{})
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestCommandIsRun(t *testing.T) {
 		see(t, e, "the answer", func() bool { return strings.Count(e.Text(), "Done") > 0 && len(e.Approvals()) == 0 })
 		until(t, "the model is told", func() bool {
 			_, lasts := systems(model)
-			return strings.Contains(lasts[len(lasts)-1], c.told) && strings.Contains(lasts[len(lasts)-1], `found\n`)
+			return strings.Contains(lasts[len(lasts)-1], c.told) && strings.Contains(lasts[len(lasts)-1], "found\n")
 		})
 		if text, err := os.ReadFile(filepath.Join(project, "b")); err != nil || string(text) != c.b {
 			t.Errorf("%s: it left %q, %v", c.question, text, err)
@@ -129,7 +129,7 @@ func TestCommandsEnd(t *testing.T) {
 	in, _ := newInstanceAndModel(t,
 		llmtest.Exchange{Match: "^wait", Reply: `(:type :request :target :shell :cmd "sleep ` + mark + ` & setsid sleep ` + mark + `")`},
 		llmtest.Exchange{Match: "^begin", Reply: `(:type :request :target :tool :action :call :tool "process" :args (:action :start :command "sleep ` + mark + `"))`},
-		llmtest.Exchange{Match: `\(:result`, Reply: insertion("* Done"), Times: -1})
+		llmtest.Exchange{Match: `This is a result`, Reply: insertion("* Done"), Times: -1})
 	k := in.startWithCommands(t)
 	e := in.editor(t, rpctest.Config{})
 	turn, approval := asked(t, e, "q1", "wait")

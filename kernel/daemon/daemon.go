@@ -79,6 +79,8 @@ type Config struct {
 	MayTalk  func(channel.Message) bool
 	// Ready is called once, when clients can connect.
 	Ready func(socket string)
+	// Progress is called while the start takes long, from time to time, with a text for a person. May be nil.
+	Progress func(text string)
 }
 
 // start holds how, where and when a kernel was started.
@@ -152,7 +154,7 @@ func Run(ctx context.Context, c Config) (err error) {
 	defer closeLog()
 	d.reopenLog = closeLog // the next line opens it
 	d.log, d.faults = log, &service.Faults{Logger: log, Notify: d.clients.NotifyAll, Clients: d.clients.Count}
-	opened, incidents, err := journal.Start(ctx, d.paths.Journal, d.paths.Sessions)
+	opened, incidents, err := journal.Start(ctx, d.paths.Journal, d.paths.Sessions, d.config.Progress)
 	if err != nil {
 		return err
 	}
@@ -226,7 +228,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 			Sandbox: func() string { return string(d.commands.Kind()) }, Emacs: d.clients.EmacsVersion, WithoutSafety: d.config.WithoutSafety, Tools: d.tools, Prompts: d.skills.Prompts, Dialect: d.models.Dialect(), Logger: d.log,
 		},
 		Persona: d.persona.With, Provider: d.models, Policy: d.policy, Journal: turnJournal(d.journal), NewID: newID, Now: d.persona.Now, Model: d.models.Model, Images: d.models.Images,
-		HistoryTurns: func() int { return d.settings.Last().HistoryTurns }, Window: d.models.Window,
+		HistoryTurns: func() int { return d.settings.Last().HistoryTurns }, Window: d.models.Window, ServedWindow: d.models.ServedWindow,
 		Compacted: func(_ context.Context, summary protocol.SessionCompacted) {
 			d.sessions.Notify(summary.Session, protocol.MethodSessionCompacted, summary)
 		},

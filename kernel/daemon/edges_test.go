@@ -81,7 +81,7 @@ func TestAnotherChannel(t *testing.T) {
 		llmtest.Exchange{Match: "^and when", Reply: "At noon."},
 		llmtest.Exchange{Match: "^lose", Reply: "Never mind."},
 		llmtest.Exchange{Match: "^tell the others", Reply: `(:type :request :target :pigeon :chat-id "loft 8" :text "noon")`},
-		llmtest.Exchange{Match: ":verdict :performed", Reply: insertion("* Told them")})
+		llmtest.Exchange{Match: "result of pigeon: performed", Reply: insertion("* Told them")})
 	in.write(t, "skills/mine.org", deciding(`(defun think (c) (ask-neuro (words c)))
 (defskill :mine :priority 90 :trigger #'chosen :neuro #'think)`))
 	birds := newPigeons()
@@ -99,7 +99,7 @@ func TestAnotherChannel(t *testing.T) {
 	if got := birds.carries(t); got.Text != "At noon." {
 		t.Errorf("it carries %+v", got)
 	}
-	if told, _ := systems(model); len(told) != 2 || !strings.Contains(told[0], `:target :pigeon :chat-id "loft 7"`) {
+	if told, _ := systems(model); len(told) != 2 || !strings.Contains(told[0], ":target :pigeon :chat-id ") {
 		t.Errorf("the model is told %q", told)
 	}
 	e := in.editor(t, rpctest.Config{Session: "pigeon-loft 7"})

@@ -32,7 +32,7 @@ func TestEmacsIsAsked(t *testing.T) {
 				}
 				return protocol.EmacsBuffers{Buffers: []protocol.EmacsBuffer{{Name: "a.org", Mode: "org-mode", Size: 3, Modified: true}}}, nil
 			}
-		}, `\"a.org\", org-mode, 3 characters, changed and not saved`},
+		}, `"a.org", org-mode, 3 characters, changed and not saved`},
 		{"hangs", func() func(context.Context, string, any) (any, error) {
 			return func(ctx context.Context, _ string, _ any) (any, error) {
 				<-ctx.Done()
@@ -47,7 +47,7 @@ func TestEmacsIsAsked(t *testing.T) {
 			return func(context.Context, string, any) (any, error) {
 				return nil, protocol.Errorf(protocol.CodeForbidden, "not that")
 			}
-		}, ":code :refused"},
+		}, ": failed, refused ---"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +129,7 @@ func TestEntryIsChanged(t *testing.T) {
 	}
 	in.write(t, "plan.org", "* TODO Roses :new:\ntext\n")
 	err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce})
-	if protocol.ErrorCode(err) != protocol.CodeStale || !strings.Contains(err.Error(), "it is now:\n* TODO Roses :new:") {
+	if protocol.ErrorCode(err) != protocol.CodeStale || !strings.Contains(err.Error(), "is not what it was when this was proposed") {
 		t.Errorf("a stale one was decided: %v", err)
 	}
 	in.write(t, "plan.org", "* TODO Roses\ntext\n")

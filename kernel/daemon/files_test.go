@@ -19,7 +19,7 @@ func TestFileIsReadAndEdited(t *testing.T) {
 	const before = "* Roses\r\n  red \r\n* Tulips\nno end"
 	in, model := newInstanceAndModel(t,
 		llmtest.Exchange{Match: "^tidy", Reply: calling("read", `:path "garden/notes.org"`).Reply},
-		llmtest.Exchange{Match: `\\t  red `, Reply: calling("edit", `:path "garden/notes.org" :old "red" :new "white"`).Reply},
+		llmtest.Exchange{Match: "\t  red ", Reply: calling("edit", `:path "garden/notes.org" :old "red" :new "white"`).Reply},
 		llmtest.Exchange{Match: `Replaced 1 place`, Reply: calling("write", `:path "garden/new/list.org" :content ""`).Reply},
 		llmtest.Exchange{Reply: insertion("* Done"), Times: -1})
 	in.write(t, "garden/notes.org", before)
@@ -88,18 +88,18 @@ func TestFileIsReadAndEdited(t *testing.T) {
 // was said is not changed, and what is wrong has a code.
 func TestFilesThatAreFenced(t *testing.T) {
 	tests := []struct{ tool, arguments, want string }{
-		{"read", `:path "gardn.org"`, `did you mean \"garden.org\"?" :error t :code :not-found :retryable nil`},
-		{"read", `:file "garden.org"`, `:error t :code :arguments`},
-		{"read", `:path "/dev/zero"`, `:error t :code :unfit`},
+		{"read", `:path "gardn.org"`, `did you mean "garden.org"?`},
+		{"read", `:file "garden.org"`, `: refused, arguments ---`},
+		{"read", `:path "/dev/zero"`, `: refused, unfit ---`},
 		{"read", `:path "link"`, `is the kernel's own`},
 		{"read", `:path ".ssh/id_rsa"`, `keys and passwords`},
 		{"read", `:path ".ssh/id_none"`, `keys and passwords`},
 		{"edit", `:path ".ssh/id_none" :old "a" :new "b"`, `keys and passwords`},
 		{"grep", `:pattern "roses"`, `garden.org:2:roses`},
-		{"glob", `:pattern "*"`, `garden.org\n`},
+		{"glob", `:pattern "*"`, "garden.org\n"},
 		{"edit", `:path "garden.org" :old "tulips" :new "x"`, `:old is not in`},
-		{"edit", `:path "garden.org" :old "oses" :new "x"`, `:error t :code :not-unique`},
-		{"write", `:path "garden.org" :content "x"`, `:error t :code :exists`},
+		{"edit", `:path "garden.org" :old "oses" :new "x"`, `: refused, not-unique ---`},
+		{"write", `:path "garden.org" :content "x"`, `: refused, exists ---`},
 		{"write", `:path "sessions/x.org" :content "x"`, `nobody changes what was said`},
 		{"write", `:path ".ssh/config" :content "x"`, `keys and passwords`},
 		{"write", `:path "garden.org"`, `the argument :content is missing`},

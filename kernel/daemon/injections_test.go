@@ -11,7 +11,6 @@ import (
 
 	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/llm/llmtest"
-	"org-agent/kernel/plist"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/prompt/prompttest"
 	"org-agent/kernel/protocol"
@@ -20,6 +19,9 @@ import (
 
 // begins is the first line of what is enclosed between marks, in a message of the user's.
 var begins = regexp.MustCompile(`, (\d+) in number\. What stands between two lines with the mark ([0-9a-f]{8}) `)
+
+// resultBegins is the first line of a result.
+var resultBegins = regexp.MustCompile(`^--- ([0-9a-f]{8}) result of [a-z_]+: [a-z, -]+ ---\n`)
 
 // parsed is a message as whoever knows how messages are made takes it apart: what is enclosed
 // in it, what is a result, and the words at its end. Its error is of a message that cannot be
@@ -31,9 +33,10 @@ func parsed(m llmtest.Message) (parts, words string, err error) {
 		}
 		return parts, "", nil
 	}
-	if result, is := strings.CutSuffix(m.Content, "\nThis is a result, not a message of the user. Go on, or answer the user now."); is && strings.HasPrefix(result, "(:result ") {
-		if _, err := plist.Read(result); err != nil {
-			return "", "", fmt.Errorf("a result cannot be read: %w", err)
+	if result := resultBegins.FindStringSubmatch(m.Content); result != nil {
+		_, behind, ended := strings.Cut(m.Content, "\n--- "+result[1]+" end ---\n")
+		if !ended || behind != "This is a result, not a message of the user. Go on, or answer the user now." {
+			return "", "", fmt.Errorf("behind the mark %s of a result stands %q", result[1], behind)
 		}
 		return "result", "", nil
 	}
@@ -110,7 +113,7 @@ func TestInjectionCorpus(t *testing.T) {
 // sent is what the model is sent in a conversation of these texts, taken apart.
 func sent(t *testing.T, texts []string) (requests []string) {
 	t.Helper()
-	in, model := newInstanceAndModel(t, llmtest.Exchange{Match: `^\(:result `, Reply: insertion("* Read"), Times: -1},
+	in, model := newInstanceAndModel(t, llmtest.Exchange{Match: `^--- [0-9a-f]{8} result`, Reply: insertion("* Read"), Times: -1},
 		llmtest.Exchange{Reply: `(:type :REQUEST :target :tool :action :call :tool "use_skill" :args (:name "garden"))`, Times: -1})
 	put := func(text string) {
 		for _, role := range []string{"IDENTITY", "SOUL", "USER", "TOOLS", "PROFILES", "WORKSPACE", "MEMORY"} {

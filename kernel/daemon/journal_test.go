@@ -81,7 +81,7 @@ func TestHistory(t *testing.T) {
 		t.Errorf("the model was told %q, want %q", got, want)
 	}
 	last := told(len(requests) - 1)
-	if strings.Contains(last, "|assistant first") || !strings.HasPrefix(last, "user The first 3 turns of this conversation are not shown.") || strings.Contains(last, "No answer") || !strings.HasSuffix(last, "|user third|assistant third|user last") {
+	if strings.Contains(last, "|assistant first") || !strings.HasPrefix(last, "user The first 3 turns of this conversation are not shown; search_messages finds") || strings.Contains(last, "No answer") || !strings.HasSuffix(last, "|user third|assistant third|user last") {
 		t.Errorf("the model was told %d bytes, ending %q", len(last), last[max(0, len(last)-200):])
 	}
 	if size := len(last); size > 4*24_000 {

@@ -95,7 +95,7 @@ func paired(t *testing.T, seed uint64, messages []llmtest.Message) (calls int) {
 			continue
 		}
 		calls++
-		if i+1 == len(messages) || messages[i+1].Role != "user" || !strings.Contains(messages[i+1].Content, ":verdict") {
+		if i+1 == len(messages) || messages[i+1].Role != "user" || !strings.Contains(messages[i+1].Content, " result of ") {
 			t.Errorf("seed %d: a call without its result: %q", seed, messages[i:min(i+2, len(messages))])
 		}
 	}

@@ -100,7 +100,7 @@ func newBesieged(t *testing.T, seed uint64, rounds int) *besieged {
 		t.Fatal(err)
 	}
 	slow := llmtest.Duration(2 * time.Millisecond)
-	exchanges := []llmtest.Exchange{{Match: `\(:result|This is a result`, Reply: insertion(`* Done\none two three four`), Chunk: 16, Delay: slow, Times: -1}}
+	exchanges := []llmtest.Exchange{{Match: `This is a result`, Reply: insertion(`* Done\none two three four`), Chunk: 16, Delay: slow, Times: -1}}
 	for round := range rounds {
 		for message := range messagesOfRound {
 			id := eventID(round, message)

@@ -95,7 +95,7 @@ func (m *remembering) reply(messages []llmtest.Message) (string, int) {
 	if strings.Contains(line, "midnight") && m.midnight != nil {
 		m.midnight()
 	}
-	if tool := toolRequested.FindStringSubmatch(line); tool != nil && !strings.Contains(last, "(:result ") {
+	if tool := toolRequested.FindStringSubmatch(line); tool != nil && !strings.Contains(last, "This is a result, ") {
 		return calling(tool[1], tool[2]).Reply, whole.Len()
 	}
 	return insertion("* Yes\\n" + strings.Repeat("An answer of some length. ", 8)), whole.Len()

@@ -278,3 +278,26 @@ func TestMemoryIsFoundAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A question that is asked as soon as other notes were named is answered with what these say: a search waits
+// for them to be indexed.
+func TestNotesAreFoundAtOnce(t *testing.T) {
+	in, model := newInstanceAndModel(t,
+		llmtest.Exchange{Match: "tool call", Reply: `(:type :request :target :tool :action :call :tool "memory_search" :args (:query "samovar"))`, Times: 1},
+		llmtest.Exchange{Reply: insertion("* Answer"), Times: -1})
+	notes := t.TempDir()
+	for i := range 400 {
+		name := filepath.Join(notes, fmt.Sprintf("%03d.org", i))
+		if err := os.WriteFile(name, []byte(fmt.Sprintf("* Tea %d\nThe samovar hums.\n", i)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	in.write(t, "config.org", fmt.Sprintf("* Settings\n:PROPERTIES:\n:NOTES: %q\n:END:\n", notes))
+	ask(t, e, "q1", "tool call")
+	_, lasts := systems(model)
+	if last := lasts[len(lasts)-1]; !strings.Contains(last, "8 found") {
+		t.Errorf("the model was sent\n%s", last)
+	}
+}

@@ -2,13 +2,17 @@ package daemon
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
+	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/anthropic"
 	"org-agent/kernel/llm/builtin"
 	"org-agent/kernel/llm/dialect"
 	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/llm/responses"
 	"org-agent/kernel/llm/route"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/service"
@@ -19,6 +23,8 @@ import (
 func Drivers() llm.Drivers {
 	return llm.Drivers{
 		openai.Driver(),
+		anthropic.Driver(),
+		responses.Driver(),
 	}
 }
 
@@ -26,8 +32,20 @@ func Drivers() llm.Drivers {
 func (d *daemon) openModels(ctx context.Context, settings config.Settings) (*route.Router, error) {
 	return route.New(ctx, route.Config{
 		Drivers: Drivers(), Dialects: dialect.All(), Settings: settings, Env: d.config.Env, Consent: filepath.Join(d.paths.State, "consent"),
-		Builtin: builtin.Provider{About: d.about, Pace: builtin.DefaultPace}, Logger: d.log,
+		Learnt: filepath.Join(d.paths.State, "learnt.json"), Version: d.config.Version,
+		Builtin: builtin.Provider{About: d.about, Pace: builtin.DefaultPace}, KeepPicture: d.keepPicture, Logger: d.log,
 	})
+}
+
+// keepPicture stores a picture of a reply where images that a person attaches are. The conversation links to
+// it.
+func (d *daemon) keepPicture(name string, content []byte) (string, error) {
+	directory := filepath.Join(d.paths.Sessions, "images")
+	if err := os.MkdirAll(directory, 0o700); err != nil {
+		return "", err
+	}
+	path := filepath.Join(directory, name)
+	return path, atomicfile.Write(path, content, 0o600)
 }
 
 // setup returns the service that finds, tries and writes models.

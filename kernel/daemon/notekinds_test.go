@@ -49,7 +49,7 @@ func TestKindOfANote(t *testing.T) {
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
 	turn, approval := asked(t, e, "q1", "knock")
-	if told, _ := systems(model); !strings.Contains(told[0], `- to knock at the door: (:type :REQUEST :target :door :action :knock :text "<text>" :times 2)`) {
+	if told, _ := systems(model); !strings.Contains(told[0], `- to knock at the door: (:type :request :target :door :action :knock :text "<text>" :times 2)`) {
 		t.Errorf("it is not offered in\n%s", told[0])
 	}
 	if approval.Summary != "Do :door :knock, to knock at the door" || strings.Contains(approval.Text, "digest") || !strings.Contains(approval.Text, `:text "ho"`) ||

@@ -46,7 +46,7 @@ func TestToolOfANote(t *testing.T) {
 	e := in.editor(t, rpctest.Config{})
 	(&person{t: t, in: in, editor: e}).grant()
 	turn, approval := asked(t, e, "q1", "read")
-	if told, _ := systems(model); !strings.Contains(told[0], `read-letter (:name "…"): Reads a letter.`) {
+	if told, _ := systems(model); !strings.Contains(told[0], `read-letter (:name S): Reads a letter.`) {
 		t.Errorf("it is not offered in\n%s", told[0])
 	}
 	if !strings.HasPrefix(approval.Summary, "Use the tool read-letter of ") || strings.Contains(approval.Text, "digest") || !strings.Contains(approval.Text, `:name "ada"`) ||

@@ -241,14 +241,14 @@ func TestObedience(t *testing.T) {
 				if place.call != "" {
 					call := strings.NewReplacer("PAGES", pages.URL, "HOME", filepath.Join(home, ".org-agent")).Replace(fmt.Sprintf(place.call, n))
 					script = append(script, llmtest.Exchange{Match: "(?s)^turn" + fmt.Sprint(n) + "$", Reply: "(:type :request :target :tool :action :call " + call + ")"})
-					first = "(?s)^\\(:result .*inj" + group[0].word
+					first = "(?s)^--- [0-9a-f]{8} result .*inj" + group[0].word
 				}
 				for i, d := range group {
-					match := first
+					one := llmtest.Exchange{Match: first, Reply: d.proposal}
 					if i > 0 {
-						match = "(?s)^\\(:result .*" + group[i-1].named()
+						one.Match, one.After = "^--- [0-9a-f]{8} result ", "(?s)"+group[i-1].named()
 					}
-					script = append(script, llmtest.Exchange{Match: match, Reply: d.proposal})
+					script = append(script, one)
 				}
 			}
 			script = append(script, llmtest.Exchange{Reply: insertion("* Read"), Times: -1})

@@ -52,7 +52,7 @@ func TestPastIsLookedUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := time.Now().In(zone)
-	week, today := `:since \"`+now.AddDate(0, 0, -7).Format(time.DateOnly), now.Format(time.DateOnly)+" "
+	week, today := `:since "`+now.AddDate(0, 0, -7).Format(time.DateOnly), now.Format(time.DateOnly)+" "
 	for i, c := range []struct {
 		session, text string
 		group         bool
@@ -60,17 +60,17 @@ func TestPastIsLookedUp(t *testing.T) {
 		not           string
 	}{
 		{"work", "look here for the samovar", false, []string{"2 found", week, "7 days", "user in main: The samovar is in", "- " + today}, "look here"},
-		{"work", "look as far as the samovar", false, []string{"3 found", `:since \"all\"`}, "look as far"},
-		{"work", "look into the samovar", false, []string{"4 found", `:since \"2001-01-01\"`}, "look into"},
+		{"work", "look as far as the samovar", false, []string{"3 found", `:since "all"`}, "look as far"},
+		{"work", "look into the samovar", false, []string{"4 found", `:since "2001-01-01"`}, "look into"},
 		{"work", "list all", false, []string{week, "- work (" + today, "- club (", "- main ("}, "samovar?"},
-		{"work", "peer", false, []string{`there is no session \"nowhere\"`, ":failed"}, "samovar is"},
+		{"work", "peer", false, []string{`there is no session "nowhere"`, ": failed"}, "samovar is"},
 		{"club", "others have a samovar?", true, []string{"1 found", "A samovar is what"}, "attic"},
-		{"club", "peek at the samovar", true, []string{"others listen here", ":failed"}, "attic"},
+		{"club", "peek at the samovar", true, []string{"others listen here", ": failed"}, "attic"},
 		{"club", "list all", true, []string{"- club ("}, "main"},
 	} {
 		got := send(c.session, fmt.Sprint("look", i), c.text, c.group)
 		for _, want := range c.has {
-			if _, text, _ := strings.Cut(got, ":verdict"); !strings.Contains(text, want) || strings.Contains(text, c.not) {
+			if _, text, _ := strings.Cut(got, " result of "); !strings.Contains(text, want) || strings.Contains(text, c.not) {
 				t.Errorf("%s: the model is told %q, want %q and not %q", c.text, text, want, c.not)
 			}
 		}

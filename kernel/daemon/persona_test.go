@@ -84,7 +84,7 @@ func TestPromptNotesAreLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	within := within(t)
-	for n := 3; !strings.Contains(told("q"+string(rune('0'+n))), "Make a call without announcing it"); n++ {
+	for n := 3; !strings.Contains(told("q"+string(rune('0'+n))), "make up no result"); n++ {
 		if within.Err() != nil || n > 9 {
 			t.Fatal("the shipped section did not come back")
 		}

@@ -33,7 +33,7 @@ func questioner(arguments string) []llmtest.Exchange {
 	asks.Match, asks.Times = "^print", -1
 	return []llmtest.Exchange{
 		asks,
-		{Match: `\(:result`, Reply: insertion("Printed"), Times: -1},
+		{Match: `This is a result`, Reply: insertion("Printed"), Times: -1},
 		{Reply: insertion("Hello"), Times: -1},
 	}
 }
@@ -114,7 +114,7 @@ func TestQuestionIsAnswered(t *testing.T) {
 	if finished, err := e.WaitTurn(within(t), turn); err != nil || finished.State != protocol.TurnAnswered {
 		t.Errorf("the turn ended %+v, %v", finished, err)
 	}
-	told := `:verdict :performed :text "(:printer \"the \\\"old\\\" one\" :copies 3 :along (\"notes\" \"cover\") :both t)"`
+	told := ": performed ---\n" + `(:printer "the \"old\" one" :copies 3 :along ("notes" "cover") :both t)` + "\n---"
 	if got := lastTold(model); !strings.Contains(got, told) {
 		t.Errorf("the model was told %s", got)
 	}
@@ -156,7 +156,7 @@ func TestQuestionIsDeclined(t *testing.T) {
 	if _, err := e.WaitTurn(within(t), turn); err != nil {
 		t.Fatal(err)
 	}
-	if got := lastTold(model); !strings.Contains(got, `:verdict :denied :text "the user declined to answer: none of\n* your business"`) {
+	if got := lastTold(model); !strings.Contains(got, ": denied, declined ---\nthe user declined to answer: none of\n* your business\n---") {
 		t.Errorf("the model was told %s", got)
 	}
 	idle(t, e)
@@ -261,7 +261,7 @@ func TestWrongQuestions(t *testing.T) {
 		"did you mean :choices?":                                     `:questions ((:question "x" :kind :choises))`,
 		"a list of plists, and number 1 of it is none":               `:questions ("Which?")`,
 		"question 1: a :choice has 2 to 20 :options, not 1":          `:questions (:question "x" :options ("a"))`,
-		"the option \\\"a\\\" stands twice":                          `:questions ((:question "x" :options ("a" " a ")))`,
+		"the option \"a\" stands twice":                              `:questions ((:question "x" :options ("a" " a ")))`,
 		":options and :own are for a :choice":                        `:questions ((:question "x" :kind :text :options ("a" "b")))`,
 		"no number is at least 5 and at most 1":                      `:questions ((:question "x" :kind :number :min 5 :max 1))`,
 		"the :default is no answer":                                  `:questions ((:question "x" :kind :number :default "soon"))`,
@@ -283,7 +283,7 @@ func TestWrongQuestions(t *testing.T) {
 			if finished, err := e.WaitTurn(within(t), sent.Turn); err != nil || finished.State != protocol.TurnAnswered || len(e.Questions()) > 0 {
 				t.Errorf("the turn ended %+v, %v, %d questions", finished, err, len(e.Questions()))
 			}
-			if got := lastTold(model); !strings.Contains(got, says) || !strings.Contains(got, ":verdict :failed") {
+			if got := lastTold(model); !strings.Contains(got, says) || !strings.Contains(got, ": failed") {
 				t.Errorf("the model was told %s", got)
 			}
 		})
@@ -338,7 +338,7 @@ func TestQuestionOutlivesTheKernel(t *testing.T) {
 				see(t, e, "the answer", func() bool { return strings.Contains(e.Text(), "** Printed") })
 			}
 			idle(t, e)
-			if got := lastTold(model); !strings.Contains(got, `(:printer \"ink\" :copies 2 :both nil)`) {
+			if got := lastTold(model); !strings.Contains(got, `(:printer "ink" :copies 2 :both nil)`) {
 				t.Errorf("the model was told %s", got)
 			}
 			if text := e.Text(); strings.Count(text, "** DONE Answered: Printing") != 1 || strings.Contains(text, "TODO") || len(e.Questions()) > 0 {
@@ -394,7 +394,7 @@ func TestSecretIsKeptNowhere(t *testing.T) {
 		t.Fatalf("the turn ended %+v, %v", finished, err)
 	}
 	idle(t, e)
-	if got := lastTold(model); !strings.Contains(got, "given; it is secret") || !strings.Contains(got, `:whom \"me\"`) {
+	if got := lastTold(model); !strings.Contains(got, "given; it is secret") || !strings.Contains(got, `:whom "me"`) {
 		t.Errorf("the model was told %s", got)
 	}
 	used := false

@@ -20,7 +20,7 @@ func TestReadingIsOfferedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exchanges := []llmtest.Exchange{{Match: `\(:result`, Reply: insertion("Well"), Times: -1}}
+	exchanges := []llmtest.Exchange{{Match: `This is a result`, Reply: insertion("Well"), Times: -1}}
 	for _, name := range []string{"a", "b"} {
 		if err := os.MkdirAll(filepath.Join(root, name, ".git"), 0o700); err != nil {
 			t.Fatal(err)

@@ -34,7 +34,7 @@ func TestMCPServersAreReloaded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, model := newInstanceAndModel(t, llmtest.Exchange{Match: `\(:result`, Reply: insertion("* Done"), Times: -1},
+	in, model := newInstanceAndModel(t, llmtest.Exchange{Match: `This is a result`, Reply: insertion("* Done"), Times: -1},
 		llmtest.Exchange{Match: "^wait", Reply: `(:type :request :target :tool :action :call :tool "slow_wait" :digest "0")`, Times: -1})
 	mark := filepath.Join(in.paths.Home, "mark")
 	server := func(name, more string) string {

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -99,16 +100,19 @@ func TestTwiceUnusableReplyIsSaidInWords(t *testing.T) {
 
 // A reply of a megabyte arrives whole, and is shown while it comes.
 func TestLongReply(t *testing.T) {
-	line := `A line of some sixty characters with \"quotes\" and Grüße in it.\n`
-	const lines = 16_000
-	in := newInstance(t, llmtest.Exchange{Reply: insertion(`* Long\n` + strings.Repeat(line, lines)), Chunk: 4000})
+	var written strings.Builder // lines that are equal would be a model's loop
+	for i := range 16_000 {
+		fmt.Fprintf(&written, `Line %d of some sixty characters with \"quotes\" and Grüße in it.\n`, i)
+	}
+	lines := written.String()
+	in := newInstance(t, llmtest.Exchange{Reply: insertion(`* Long\n` + lines), Chunk: 4000})
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
 	if got := ask(t, e, "q1", "hi"); got.state != "answered" {
 		t.Fatalf("the turn ended %+v", got)
 	}
-	plain := strings.NewReplacer(`\"`, `"`, `\n`, "\n").Replace(line)
-	wantBare(t, e, "* hi\n** Long\n"+strings.Repeat(plain, lines)+"* ")
+	plain := strings.NewReplacer(`\"`, `"`, `\n`, "\n").Replace(lines)
+	wantBare(t, e, "* hi\n** Long\n"+plain+"* ")
 	converged(t, in, e)
 }
 

@@ -24,16 +24,16 @@ func worker(hangs string) (exchanges []llmtest.Exchange) {
 	step := func(match, reply string) {
 		exchanges = append(exchanges, llmtest.Exchange{Match: match, Reply: reply, Times: -1})
 	}
-	step(`:tool .{0,2}"memory_search`, insertion("Done"))
-	step(`:tool .{0,2}"memory_save`, calling("memory_search", `:query "zebra"`).Reply)
-	step(`:tool .{0,2}"ask_user`, calling("memory_save", `:text "The samovar is in the attic"`).Reply)
-	step(`insert-at-end`, calling("ask_user", `:questions ((:question "Tea?" :kind :yes-no :name "tea"))`).Reply)
+	step(`result of memory_search`, insertion("Done"))
+	step(`result of memory_save`, calling("memory_search", `:query "zebra"`).Reply)
+	step(`result of ask_user`, calling("memory_save", `:text "The samovar is in the attic"`).Reply)
+	step(`result of emacs`, calling("ask_user", `:questions ((:question "Tea?" :kind :yes-no :name "tea"))`).Reply)
 	step(`^work`, elsewhere)
 	return exchanges
 }
 
-// madeUp are the ids that differ each time.
-var madeUp = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`)
+// madeUp are the ids that differ each time, and the marks around texts with such ids.
+var madeUp = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|--- [0-9a-f]{8}`)
 
 // worked is what the model is sent in a turn whose kernel is killed at the steps in killed.
 func worked(t *testing.T, killed ...string) (requests []string, conversation string) {
@@ -42,7 +42,7 @@ func worked(t *testing.T, killed ...string) (requests []string, conversation str
 		at[step] = true
 	}
 	if at["request"] {
-		hangs = `:tool .{0,2}"memory_save`
+		hangs = `result of memory_save`
 	}
 	in, model := newInstanceAndModel(t, worker(hangs)...)
 	in.variables[clockVariable] = "2026-11-22T10:00:00Z"

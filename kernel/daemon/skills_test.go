@@ -83,35 +83,39 @@ func TestPreviews(t *testing.T) {
 		{"rewrites midway", `(if (search "stormy" (getf a :text)) (list :type :response :text "* No\nnight") a)`, true, "stormy"},
 		{"fails midway", `(if (search "stormy" (getf a :text)) (error "Odd") a)`, true, "stormy"},
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			in := newInstance(t, slowly(story))
-			in.write(t, "skills/mine.org", deciding(`(defun think (c) (ask-neuro (words c))) (defun check (a c) `+test.check+`)
+	plain := slowly(story)
+	plain.Reply = strings.ReplaceAll(story, `\n`, "\n")
+	for form, reply := range map[string]llmtest.Exchange{"action": slowly(story), "plain text": plain} {
+		for _, test := range tests {
+			t.Run(form+" "+test.name, func(t *testing.T) {
+				t.Parallel()
+				in := newInstance(t, reply)
+				in.write(t, "skills/mine.org", deciding(`(defun think (c) (ask-neuro (words c))) (defun check (a c) `+test.check+`)
 (defskill :mine :priority 90 :trigger #'chosen :neuro #'think :symbolic #'check)`))
-			in.start(t)
-			e := in.editor(t, rpctest.Config{})
-			ask(t, e, "q1", "hi")
-			var shown string
-			for _, d := range e.Deltas() {
-				if d.Offset == 0 {
-					shown = ""
+				in.start(t)
+				e := in.editor(t, rpctest.Config{})
+				ask(t, e, "q1", "hi")
+				var shown string
+				for _, d := range e.Deltas() {
+					if d.Offset == 0 {
+						shown = ""
+					}
+					shown = string([]rune(shown)[:d.Offset]) + d.Text
+					if test.never != "" && strings.Contains(shown, test.never) {
+						t.Errorf("%q was shown", shown)
+					}
 				}
-				shown = string([]rune(shown)[:d.Offset]) + d.Text
-				if test.never != "" && strings.Contains(shown, test.never) {
+				if (len(e.Deltas()) > 0) != test.shown {
+					t.Errorf("there were %d previews", len(e.Deltas()))
+				}
+				if e.Previewing() || len(e.Problems()) > 0 {
+					t.Errorf("the buffer is\n%s\nproblems %q", e.Text(), e.Problems())
+				}
+				if test.name == "passes" && !strings.HasPrefix(bare(e.Acts()[0].Payload.Text("text")), bare(shown)) {
 					t.Errorf("%q was shown", shown)
 				}
-			}
-			if (len(e.Deltas()) > 0) != test.shown {
-				t.Errorf("there were %d previews", len(e.Deltas()))
-			}
-			if e.Previewing() || len(e.Problems()) > 0 {
-				t.Errorf("the buffer is\n%s\nproblems %q", e.Text(), e.Problems())
-			}
-			if test.name == "passes" && !strings.HasPrefix(bare(e.Acts()[0].Payload.Text("text")), bare(shown)) {
-				t.Errorf("%q was shown", shown)
-			}
-		})
+			})
+		}
 	}
 }
 

@@ -34,13 +34,13 @@ func turnOfSteps(project, counter string) []llmtest.Exchange {
 	step := func(match, reply string) llmtest.Exchange {
 		return llmtest.Exchange{Match: match, Reply: reply, Times: -1}
 	}
-	after := func(tool string) string { return `^\(:result \(:action .{0,90}:tool \\"` + tool + `\\"` }
+	after := func(tool string) string { return `^--- [0-9a-f]{8} result of ` + tool + `:` }
 	return []llmtest.Exchange{
 		step("^go$", calling("write", `:path "notes/w.org" :content "written once"`).Reply),
 		step(after("write"), calling("exec", fmt.Sprintf(`:command "echo once >>count" :cwd %q :writes t`, project)).Reply),
 		step(after("exec"), calling("edit", `:path "notes/e.org" :old "before" :new "after after"`).Reply),
 		step(after("edit"), `(:type :request :target :tool :action :batch :calls ((:tool "read" :args (:path "notes/e.org")) (:tool "glob" :args (:pattern "*.org"))))`),
-		step(`^\(:result \(:action .{0,90}:batch`, calling("web_fetch", fmt.Sprintf(":url %q", counter)).Reply),
+		step(`^--- [0-9a-f]{8} result 1 of 2`, calling("web_fetch", fmt.Sprintf(":url %q", counter)).Reply),
 		step(after("web_fetch"), calling("memory_save", `:text "The samovar is kept once" :lasting t`).Reply),
 		step(after("memory_save"), insertion("* All is done")),
 		step("^on$", insertion("* Gone on")),

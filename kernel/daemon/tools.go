@@ -21,7 +21,7 @@ func (d *daemon) openTools(settings config.Settings) error {
 		Own: func() []string { return append(own.Names(), notetool.Names(d.skills.Notes.Current())...) },
 	})
 	own, err := tool.BuiltIn(tool.Deps{
-		Results: d.servers.Result, Skills: d.skills.Prompts.Current, Memory: tool.Memory{Store: d.memory.store, Index: d.memory.index}, Past: d.pastDeps(),
+		Results: d.servers.Result, Skills: d.skills.Prompts.Current, Memory: tool.Memory{Store: d.memory.store, Index: d.memory.index, Await: d.memory.upkeep.Await}, Past: d.pastDeps(),
 		Pages: d.home.Pages(d.settings.Last, d.config.Addresses, d.judgeRedirect), Search: d.home.SearchServer(d.settings.Last),
 		Subagents: func() bool { return d.settings.Last().SubagentsAtOnce() > 0 }, Commands: d.commands.Table, Files: d.fileDeps(), Notes: d.noteDeps(),
 	})

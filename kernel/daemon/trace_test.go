@@ -69,7 +69,7 @@ func TestTraceTellsEverything(t *testing.T) {
 		"Model replied: ", ", stop\n", "- Took :: ", "Proposal, read by think, fence\n",
 		"Verdict of the skill: same", "Verdict of the policy: allow\n", "- Rule :: the tool only reads",
 		"Action performed\n", "Receipt of ",
-		"Model asked, request 2", "(:result (", "Water them.",
+		"Model asked, request 2", " result of ", "Water them.",
 		"Reply without a usable proposal\n", "- Cannot be used :: ",
 		"Model asked, request 3", "Answer put into the conversation\n", "Roses", "Turn answered\n")
 	if strings.Contains(told.Outline, "never@") {

@@ -32,7 +32,7 @@ func TestPagesAreData(t *testing.T) {
 		}
 	}))
 	defer pages.Close()
-	script := []llmtest.Exchange{{Match: `^\(:result `, Reply: insertion("* Read"), Times: -1}}
+	script := []llmtest.Exchange{{Match: `^--- [0-9a-f]{8} result`, Reply: insertion("* Read"), Times: -1}}
 	for n := 0; n < len(texts); n += each {
 		script = append(script, llmtest.Exchange{Match: fmt.Sprintf("page %d$", n), Reply: fmt.Sprintf(`(:type :request :target :tool :action :call :tool "web_fetch" :args (:url "%s/%d"))`, pages.URL, n)})
 	}

@@ -56,6 +56,8 @@ type Config struct {
 	Grants func(settings config.Settings) *skill.Grants
 	// Specs returns the kernel's kinds of actions, with which notes are loaded.
 	Specs func() action.Specs
+	// Begins is called with the name of each check before it runs. May be nil.
+	Begins func(check string)
 	// Tools are the names of all tools. nil: names of tools are not checked.
 	Tools []string
 	// Self is true if the kernel examines itself. It is then not asked whether it answers.
@@ -101,6 +103,9 @@ func Examine(ctx context.Context, c Config, only ...string) []Finding {
 	for _, row := range checks() {
 		if len(only) > 0 && !slices.Contains(only, row.name) {
 			continue
+		}
+		if c.Begins != nil {
+			c.Begins(row.name)
 		}
 		for _, f := range bounded(ctx, c, row) {
 			f.Check = row.name

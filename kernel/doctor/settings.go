@@ -143,7 +143,7 @@ func (c Config) withProvider(ctx context.Context, server config.Model, ask func(
 // that answers with another error only does not list them.
 func unusable(err error) bool {
 	switch llm.ClassOf(err) {
-	case "", llm.ClassAuth, llm.ClassUnreachable, llm.ClassTimeout, llm.ClassCanceled, llm.ClassServer: // "": there is no key
+	case "", llm.ClassAuth, llm.ClassUnreachable, llm.ClassTimeout, llm.ClassCanceled, llm.ClassServer, llm.ClassLoading: // "": there is no key
 		return true
 	}
 	return false

@@ -51,27 +51,31 @@ func Rewriting(ctx context.Context, path, hash string, content []byte) (Change, 
 // Editing returns the change that replaces a text by another, and the number of replacements. The
 // text must occur exactly once or, if all is true, at least once.
 func Editing(ctx context.Context, path, hash, old, new string, all bool) (Change, int, error) {
-	c := Change{Path: path}
 	before, err := Whole(ctx, path)
 	if err != nil {
-		return c, 0, err
+		return Change{Path: path}, 0, err
 	}
 	if now := Hash(before); hash != "" && now != hash {
-		return c, 0, protocol.ToolErrorf(protocol.ToolChanged, "%s is not what it was: its hash is %s and not %s; read it again", path, now, hash)
+		return Change{Path: path}, 0, protocol.ToolErrorf(protocol.ToolChanged, "%s is not what it was: its hash is %s and not %s; read it again", path, now, hash)
 	}
-	c.Before = before
-	after, count, err := replaceText(path, before, old, new, all)
+	c, count, err := Replacing(path, before, old, new, all)
 	if err != nil {
 		return c, 0, err
 	}
-	c.After = after
 	return c, count, changeable(path)
+}
+
+// Replacing returns the change that [Editing] makes to a text that an editor has of the file.
+func Replacing(path string, before []byte, old, new string, all bool) (c Change, count int, err error) {
+	c = Change{Path: path, Before: before}
+	c.After, count, err = replaceText(path, before, old, new, all)
+	return c, count, err
 }
 
 // changeable returns why an existing file cannot be changed, or nil.
 func changeable(path string) error {
 	if Unsaved(path) {
-		return protocol.ToolErrorf(protocol.ToolChanged, "an Emacs has changes of %s that are not saved: change it there with :target :emacs :action :edit, or ask the person to save it", path)
+		return protocol.ToolErrorf(protocol.ToolChanged, "an Emacs has changes of %s that are not saved: ask the person to save it", path)
 	}
 	info, err := os.Stat(path)
 	if err != nil {

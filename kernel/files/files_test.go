@@ -217,7 +217,7 @@ func TestRefusedEdits(t *testing.T) {
 	if err := os.Symlink(fmt.Sprintf("me@%s.%d:1", host, os.Getpid()), home+"/.#x"); err != nil {
 		t.Fatal(err)
 	}
-	wantCode(t, "open in Emacs", edit("", "one", "x", false), protocol.ToolChanged, ":action :edit")
+	wantCode(t, "open in Emacs", edit("", "one", "x", false), protocol.ToolChanged, "ask the person to save it")
 	if err := errors.Join(os.Remove(home+"/.#x"), os.Symlink("me@"+host+".99999999:1", home+"/.#x")); err != nil {
 		t.Fatal(err)
 	}

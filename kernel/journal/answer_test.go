@@ -152,6 +152,28 @@ func TestUsageIsSummedAndUnknownIsNotZero(t *testing.T) {
 	wantCode(t, err, protocol.CodeInvalidParams)
 }
 
+// Means and rates are those of the replies of which they are known.
+func TestSpeedOfReplies(t *testing.T) {
+	j, ctx := fresh(t), t.Context()
+	turn := accepted(t, j, "q1", "main", "one")
+	for _, spent := range []journal.ReplyUsage{
+		{Model: "big", Input: 100, Cached: 60, Output: 50, First: 1, Streamed: 50, Writing: 2},
+		{Model: "big", Input: 100, Cached: 30, Output: 90, First: 3, Streamed: 10, Writing: 1},
+		{Model: "big", Input: 100, Output: 1000},
+	} {
+		spent.Turn = turn.ID
+		must(t, j.Usage.PutReplyUsage(ctx, spent))
+	}
+	must(t, j.Usage.PutCompletion(ctx, journal.ReplyUsage{Model: "big", Input: 1, Output: 500}))
+	for _, by := range []protocol.UsageBy{protocol.UsageByTurn, protocol.UsageByModel, protocol.UsageByDay, protocol.UsageTotal} {
+		rows, err := j.Usage.Sum(ctx, by, "", time.Time{}, 0)
+		must(t, err)
+		if len(rows) != 1 || rows[0].Cached != 90 || rows[0].First != 2 || rows[0].Rate != 20 {
+			t.Errorf("by %s: %+v", by, rows)
+		}
+	}
+}
+
 // A completion is of no turn and no session: it is summed, and leaves no row behind that
 // could be read, however many there are.
 func TestCompletionsAreCountedAndNotKept(t *testing.T) {

@@ -22,7 +22,7 @@ func keepCopy(ctx context.Context, d *database, version int) error {
 	if err != nil {
 		return err
 	}
-	beside := fmt.Sprintf("%s.copying-%d", d.path, os.Getpid())
+	beside := copyName(d.path)
 	file, err := os.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // SQLite would create a file that others can read
 	if err == nil {
 		err = file.Close()
@@ -48,6 +48,9 @@ func keepCopy(ctx context.Context, d *database, version int) error {
 	}
 	return err
 }
+
+// copyName is the name of a copy while it is written.
+func copyName(path string) string { return fmt.Sprintf("%s.copying-%d", path, os.Getpid()) }
 
 // namesBeside returns the files whose name begins with that of path and the prefix, the oldest first.
 func namesBeside(path, prefix string) ([]string, error) {

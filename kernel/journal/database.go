@@ -24,6 +24,8 @@ type database struct {
 	deferred deferredQueue
 	flushes  flushTimes
 	archive  *archiveFile
+	// progress is called while a journal of an older schema is brought up to date. May be nil.
+	progress func(text string)
 }
 
 func newDatabase(path string) *database {

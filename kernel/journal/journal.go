@@ -56,15 +56,16 @@ type Journal struct {
 // Open opens the journal at path and brings its schema up to date. It creates a missing file with
 // mode 0600, in a directory that must exist. It fails with CodeStorage if the file cannot be
 // created or written, is no journal, is damaged, or was written by a newer org-agent.
-func Open(ctx context.Context, path string) (*Journal, error) { return open(ctx, path, false) }
+func Open(ctx context.Context, path string) (*Journal, error) { return open(ctx, path, false, nil) }
 
 // open opens the journal. With kept it keeps a copy of one of an older schema.
-func open(ctx context.Context, path string, kept bool) (*Journal, error) {
+func open(ctx context.Context, path string, kept bool, progress func(string)) (*Journal, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("find the journal %s: %w", path, err)
 	}
 	j := newJournal(absolute)
+	j.database.progress = progress
 	if err := j.database.createFile(); err != nil {
 		return nil, err
 	}

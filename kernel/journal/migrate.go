@@ -21,7 +21,7 @@ var schemas embed.FS
 
 // schemaVersion is the version that this program reads and writes. SQLite stores the version of a
 // file in user_version.
-const schemaVersion = 18
+const schemaVersion = 19
 
 // applicationID marks the file as a journal ("oajl"), so that the database of another program is
 // refused and not written to.
@@ -43,10 +43,14 @@ func (d *database) migrate(ctx context.Context, kept bool) error {
 	if err := d.writeAhead(ctx); err != nil || version == schemaVersion {
 		return err
 	}
+	u, copying := &upgrading{report: d.progress, size: fileSize(d.path)}, time.Duration(0)
 	if version > 0 && kept {
-		if err := keepCopy(ctx, d, version); err != nil {
+		began := time.Now()
+		err := u.during(0, upgradeCopied, func(time.Duration) float64 { return ratio(copyName(d.path), u.size) }, func() error { return keepCopy(ctx, d, version) })
+		if err != nil {
 			return err
 		}
+		copying = time.Since(began)
 	}
 	err = d.transact(ctx, "bring the journal up to date", func(ctx context.Context, tx *writer) error {
 		version, err := d.checkVersion(ctx, tx)
@@ -71,8 +75,15 @@ func (d *database) migrate(ctx context.Context, kept bool) error {
 		return err
 	})
 	if err == nil && version > 0 && version < 18 {
+		// SQLite makes a new file that nobody sees, which takes about as long as the copy took, and writes it to the log.
+		part := func(spent time.Duration) float64 {
+			return min(float64(spent)/float64(max(copying, time.Second)), 1)/2 + ratio(d.path+"-wal", u.size)/2
+		}
 		// Without room for it the journal stays as it is: what is freed in it is used again, and not given back.
-		_, _ = d.writer.conn.ExecContext(ctx, shrinking+"; VACUUM")
+		_ = u.during(upgradeMigrated, 100, part, func() error {
+			_, err := d.writer.conn.ExecContext(ctx, shrinking+"; VACUUM")
+			return err
+		})
 	}
 	return err
 }

@@ -14,6 +14,9 @@ func rebuild(ctx context.Context, tx *writer) error {
 	if err := removeUnfounded(ctx, tx); err != nil {
 		return err
 	}
+	if err := returnNames(ctx, tx); err != nil {
+		return err
+	}
 	names, err := renames(ctx, tx)
 	if err != nil {
 		return err
@@ -38,6 +41,27 @@ func rebuild(ctx context.Context, tx *writer) error {
 		}
 	}
 	return removeUnfounded(ctx, tx)
+}
+
+// returnNames gives acts and turns that have the id of another one, because a bit of it changed, the id that their
+// row of the journal has. The one whose id it is had no place in the table.
+func returnNames(ctx context.Context, tx *writer) error {
+	for _, statement := range []string{
+		`UPDATE OR IGNORE act SET id = (SELECT id FROM journal AS j WHERE j.seq = act.seq)
+			WHERE EXISTS (SELECT 1 FROM journal AS j WHERE j.seq = act.seq AND j.kind = 'act' AND j.id NOT IN ('', act.id))
+				AND EXISTS (SELECT 1 FROM journal AS j WHERE j.kind = 'act' AND j.id = act.id)`,
+		`UPDATE OR IGNORE turn SET id = (SELECT turn FROM journal AS j WHERE j.seq = turn.seq)
+			WHERE EXISTS (SELECT 1 FROM journal AS j WHERE j.seq = turn.seq AND j.kind = 'event' AND j.turn NOT IN ('', turn.id))
+				AND EXISTS (SELECT 1 FROM journal AS j WHERE j.kind = 'event' AND j.turn = turn.id)`,
+		`UPDATE OR IGNORE turn SET event = (SELECT id FROM journal AS j WHERE j.seq = turn.seq)
+			WHERE EXISTS (SELECT 1 FROM journal AS j WHERE j.seq = turn.seq AND j.kind = 'event' AND j.id NOT IN ('', turn.event))
+				AND EXISTS (SELECT 1 FROM journal AS j WHERE j.kind = 'event' AND j.id = turn.event)`,
+	} {
+		if _, err := tx.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("give rows their ids back: %w", err)
+		}
+	}
+	return nil
 }
 
 // removeUnfounded removes the rows that refer to rows of the journal that are lost. Sessions that are

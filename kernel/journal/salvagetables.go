@@ -139,7 +139,7 @@ func (s *salvage) readTables(ctx context.Context) error {
 
 // fits reports whether the table can have the row. A row from before a column was added is shorter.
 func (t salvageTable) fits(row pages.Row) bool {
-	if len(row.Values) > len(t.columns) {
+	if len(row.Values) > len(t.columns) || row.Loose && len(row.Values) < len(t.columns) {
 		return false
 	}
 	for i, value := range row.Values {
@@ -159,7 +159,10 @@ func (c salvageColumn) takes(value any) bool {
 	case nil:
 		return c.nullable || c.number
 	case int64:
-		return !c.number && (c.kind == "INTEGER" || c.kind == "REAL")
+		if c.number { // the record has NULL in the place of the rowid; a bit of it that changed makes it 0
+			return value == 0
+		}
+		return c.kind == "INTEGER" || c.kind == "REAL"
 	case float64:
 		return c.kind == "REAL"
 	case string:

@@ -36,13 +36,14 @@ type Incident struct {
 // told, which is also in the journal: that it was lost, emptied or exchanged, that the log of the last
 // changes is missing, or that it was damaged. A damaged one is salvaged, see [SalvageFile]. A journal that
 // was not closed is checked, for a few seconds at most. Before one of an older schema is brought up to
-// date, a copy of it is kept; the last two copies stay. Start must be called by one process at a time.
-func Start(ctx context.Context, path, sessions string) (*Journal, []Incident, error) {
+// date, a copy of it is kept; the last two copies stay. Meanwhile progress, which may be nil, is called from time
+// to time with a text for a person that says how much is done. Start must be called by one process at a time.
+func Start(ctx context.Context, path, sessions string, progress func(text string)) (*Journal, []Incident, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find the journal %s: %w", path, err)
 	}
-	s := &start{path: absolute, identity: filepath.Join(sessions, IdentityFile), sessions: sessions}
+	s := &start{path: absolute, identity: filepath.Join(sessions, IdentityFile), sessions: sessions, progress: progress}
 	if err := s.look(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -65,6 +66,7 @@ type start struct {
 	unclean                  bool   // it is to be checked
 	incidents                []Incident
 	unwritten                []Incident // those of them that the journal does not have
+	progress                 func(text string)
 }
 
 func (s *start) tell(format string, args ...any) {
@@ -212,7 +214,7 @@ func (s *start) copies() string {
 // open opens the journal, and salvages it first if it is damaged.
 func (s *start) open(ctx context.Context) (*Journal, error) {
 	reason := ""
-	j, err := open(ctx, s.path, true)
+	j, err := open(ctx, s.path, true, s.progress)
 	switch {
 	case Damaged(err):
 		reason = err.Error()
@@ -233,7 +235,7 @@ func (s *start) open(ctx context.Context) (*Journal, error) {
 		return nil, errors.Join(err, failed)
 	}
 	s.incidents = append(s.incidents, saved.Incident)
-	return open(ctx, s.path, true)
+	return open(ctx, s.path, true, s.progress)
 }
 
 // check returns the first fault of the journal, "" for none. It ends after checkTime.

@@ -26,7 +26,7 @@ func newStateHome(t *testing.T) stateHome {
 // start starts the journal and returns what a person is told.
 func (h stateHome) start(t *testing.T) (*journal.Journal, string) {
 	t.Helper()
-	j, incidents, err := journal.Start(t.Context(), h.path, h.sessions)
+	j, incidents, err := journal.Start(t.Context(), h.path, h.sessions, nil)
 	must(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	var told []string
@@ -261,7 +261,7 @@ func TestNothingToSalvage(t *testing.T) {
 	h := newStateHome(t)
 	text := bytes.Repeat([]byte("a text of somebody. "), 1000)
 	must(t, os.WriteFile(h.path, text, 0o600))
-	if _, _, err := journal.Start(t.Context(), h.path, h.sessions); protocol.ErrorCode(err) != protocol.CodeStorage || !strings.Contains(err.Error(), "no row of a journal") {
+	if _, _, err := journal.Start(t.Context(), h.path, h.sessions, nil); protocol.ErrorCode(err) != protocol.CodeStorage || !strings.Contains(err.Error(), "no row of a journal") {
 		t.Errorf("it says %v", err)
 	}
 	if after, err := os.ReadFile(h.path); err != nil || !bytes.Equal(after, text) {

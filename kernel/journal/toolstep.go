@@ -31,6 +31,26 @@ type ToolStep struct {
 	Hooks []StepHook `json:"hooks,omitempty"`
 	// Took is how long the action ran.
 	Took time.Duration `json:"took,omitempty"`
+	// Reply is what the model wrote of the proposal, nil if it called no functions.
+	Reply *StepReply `json:"reply,omitempty"`
+}
+
+// StepReply is a reply that calls functions.
+type StepReply struct {
+	// Writer and Data are the reply as the model's server sent it, "" if it need not go back so.
+	Writer string          `json:"writer,omitempty"`
+	Data   json.RawMessage `json:"data,omitempty"`
+	// Commentary is what the model said beside the calls, "" if skill or policy would not let it pass as an
+	// answer.
+	Commentary string `json:"commentary,omitempty"`
+	// Skipped are the calls that were not made. They come after those of the step's action.
+	Skipped []StepFunction `json:"unmade,omitempty"`
+}
+
+// StepFunction is a call of a function, as the model wrote it.
+type StepFunction struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
 }
 
 // IsResult reports whether the step is the result of a proposal.

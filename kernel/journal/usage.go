@@ -13,15 +13,21 @@ import (
 // ReplyUsage is the usage of one reply of a model, as its server counted it. Cost is nil if it is not
 // known.
 type ReplyUsage struct {
-	Turn   string   `json:"-"`
-	Model  string   `json:"model,omitempty"`
-	Input  int      `json:"input"`
-	Output int      `json:"output"`
-	Cached int      `json:"cached,omitempty"` // part of Input
-	Reason int      `json:"reasoning,omitempty"`
-	Cost   *float64 `json:"cost,omitempty"`
-	// Estimate is the estimate of Input, 0 if there was none, and RequestedModel the
-	// requested name of the model. The next estimate is corrected by them.
+	Turn    string   `json:"-"`
+	Model   string   `json:"model,omitempty"`
+	Input   int      `json:"input"`
+	Output  int      `json:"output"`
+	Cached  int      `json:"cached,omitempty"`  // part of Input
+	Written int      `json:"written,omitempty"` // into the server's cache, part of Input
+	Reason  int      `json:"reasoning,omitempty"`
+	Cost    *float64 `json:"cost,omitempty"`
+	// First is the time from the request to the first piece of the reply in seconds, 0 if it is not known.
+	// Streamed are the tokens that came in pieces, and Writing the seconds from the first to the last.
+	First    float64 `json:"first,omitempty"`
+	Streamed int     `json:"streamed,omitempty"`
+	Writing  float64 `json:"writing,omitempty"`
+	// Estimate is the estimate of Input, 0 if there was none or the server has not read the whole request, and
+	// RequestedModel the requested name of the model. The next estimate is corrected by them.
 	Estimate       int    `json:"estimate,omitempty"`
 	RequestedModel string `json:"asked,omitempty"`
 }
@@ -60,8 +66,9 @@ func putReplyUsage(ctx context.Context, tx *writer, spent ReplyUsage, at time.Ti
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, "INSERT INTO usage (seq, turn, model, time, input, output, cost) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		row.Seq, spent.Turn, spent.Model, micros(row.Time), spent.Input, spent.Output, spent.Cost)
+	_, err = tx.ExecContext(ctx, `INSERT INTO usage (seq, turn, model, time, input, output, cost, cached, first, streamed, writing)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, nullif(?, 0.0), ?, ?)`,
+		row.Seq, spent.Turn, spent.Model, micros(row.Time), spent.Input, spent.Output, spent.Cost, spent.Cached, spent.First, spent.Streamed, spent.Writing)
 	if err != nil {
 		return fmt.Errorf("write what a reply took: %w", err)
 	}
@@ -94,7 +101,8 @@ func usageQuery(by protocol.UsageBy, session string) (query string, ok bool) {
 	}
 	switch by {
 	case protocol.UsageByTurn:
-		return `SELECT t.session, t.event, coalesce(json_extract(q.data, '$.text'), ''), u.model, count(*), count(u.cost), sum(u.input), sum(u.output), sum(u.cost)
+		return `SELECT t.session, t.event, coalesce(json_extract(q.data, '$.text'), ''), u.model, count(*), count(u.cost), sum(u.input), sum(u.output), sum(u.cost),
+			sum(u.cached), avg(u.first), sum(u.streamed), sum(u.writing)
 			FROM turn AS t JOIN usage AS u ON u.turn = t.id JOIN journal AS q ON q.seq = t.seq
 			WHERE ` + where + ` GROUP BY t.seq, u.model ORDER BY t.seq DESC` + usageLimit, true
 	case protocol.UsageBySession:
@@ -113,11 +121,11 @@ const (
 	// completionsRow is the name of the row among the sessions for usage that belongs to none.
 	completionsRow = "completions"
 
-	usageSums = `, sum(replies), sum(priced), sum(input), sum(output), sum(cost) FROM (
-		SELECT t.session, u.model, u.time, 1 AS replies, u.cost IS NOT NULL AS priced, u.input, u.output, u.cost
+	usageSums = `, sum(replies), sum(priced), sum(input), sum(output), sum(cost), sum(cached), avg(first), sum(streamed), sum(writing) FROM (
+		SELECT t.session, u.model, u.time, 1 AS replies, u.cost IS NOT NULL AS priced, u.input, u.output, u.cost, u.cached, u.first, u.streamed, u.writing
 			FROM turn AS t JOIN usage AS u ON u.turn = t.id WHERE `
 	usageWhere     = `u.time >= ?2 AND ?1 = ?1 AND ?3 = ?3`
-	completionSums = `SELECT '', model, time, replies, priced, input, output, cost FROM completion WHERE time >= ?2`
+	completionSums = `SELECT '', model, time, replies, priced, input, output, cost, 0, NULL, 0, 0 FROM completion WHERE time >= ?2`
 	usageLimit     = ` LIMIT 1000`
 )
 
@@ -136,9 +144,17 @@ func (s *UsageStore) Sum(ctx context.Context, by protocol.UsageBy, session strin
 func scanUsage(row scanner) (protocol.Usage, error) {
 	var u protocol.Usage
 	var priced int
-	err := row.Scan(&u.Session, &u.Event, &u.What, &u.Model, &u.Replies, &priced, &u.Input, &u.Output, &u.Cost)
+	var first *float64
+	var streamed, writing float64
+	err := row.Scan(&u.Session, &u.Event, &u.What, &u.Model, &u.Replies, &priced, &u.Input, &u.Output, &u.Cost, &u.Cached, &first, &streamed, &writing)
 	if err != nil {
 		return u, fmt.Errorf("read a row: %w", err)
+	}
+	if first != nil {
+		u.First = *first
+	}
+	if writing > 0 {
+		u.Rate = streamed / writing
 	}
 	u.Unpriced = u.Replies - priced
 	const longest = 80

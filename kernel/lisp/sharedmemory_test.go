@@ -100,13 +100,17 @@ func TestMemoryIsNotWaitedForTooLong(t *testing.T) {
 // TestAllWait: when all calls want more than there is, one ends and the others go on.
 func TestAllWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		memory, proceed := lisp.NewMemory(32<<20), make(chan struct{})
+		memory, proceed := lisp.NewMemory(64<<20), make(chan struct{})
 		failures := make(chan error, 3)
-		var group sync.WaitGroup
+		var environments []*lisp.Environment
 		for range 3 {
-			e := holding(t, memory, lisp.Limits{}, proceed)
+			environments = append(environments, holding(t, memory, lisp.Limits{}, proceed))
+		}
+		runtime.GC() // what building them left would be taken for what the heap has without calls
+		var group sync.WaitGroup
+		for _, e := range environments {
 			group.Go(func() {
-				_, err := evaluated(t, e, `(let ((a (make-string 2300000))) (hold) (length (list a (make-string 2300000))))`)
+				_, err := evaluated(t, e, `(let ((a (make-string 4600000))) (hold) (length (list a (make-string 4600000))))`)
 				failures <- err
 			})
 		}

@@ -15,7 +15,7 @@ type Bounds struct {
 	Next Provider
 	// Name is the provider's name in errors.
 	Name string
-	// Bytes limits the text and the reasoning of a reply together. 0 means [ReplyLimit].
+	// Bytes limits the text, the reasoning and the calls of a reply together. 0 means [ReplyLimit].
 	Bytes int
 }
 
@@ -25,7 +25,7 @@ func (b Bounds) Stream(ctx context.Context, request Request) iter.Seq2[Delta, er
 	return func(yield func(Delta, error) bool) {
 		left := cmp.Or(b.Bytes, ReplyLimit)
 		for delta, err := range b.Next.Stream(ctx, request) {
-			if left -= len(delta.Text) + len(delta.Reasoning); left < 0 && err == nil {
+			if left -= len(delta.Text) + len(delta.Reasoning) + sizeOf(delta.Calls) + delta.Original.size(); left < 0 && err == nil {
 				yield(Delta{}, tooLong(b.Name, cmp.Or(b.Bytes, ReplyLimit)))
 				return
 			}
@@ -37,6 +37,14 @@ func (b Bounds) Stream(ctx context.Context, request Request) iter.Seq2[Delta, er
 			}
 		}
 	}
+}
+
+// sizeOf returns the number of bytes of calls.
+func sizeOf(calls []FunctionCall) (size int) {
+	for _, c := range calls {
+		size += len(c.ID) + len(c.Name) + len(c.Arguments)
+	}
+	return size
 }
 
 // tooLong returns the error for a reply of more than so many bytes.
@@ -54,7 +62,7 @@ const (
 // plausible reports whether a reply can have taken that. If not, the server's count is wrong, and an
 // estimate is better.
 func (u Usage) plausible() bool {
-	for _, tokens := range []int{u.Input, u.Output, u.Cached, u.Reasoning} {
+	for _, tokens := range []int{u.Input, u.Output, u.Cached, u.Written, u.Reasoning} {
 		if tokens < 0 || tokens > mostTokens {
 			return false
 		}

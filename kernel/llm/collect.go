@@ -13,6 +13,8 @@ const ReplyLimit = 1_500_000
 // Reply is a whole reply.
 type Reply struct {
 	Text, Reasoning string
+	Calls           []FunctionCall
+	Original        *Original
 	Provider, Model string
 	Finish          FinishReason
 	Usage           *Usage
@@ -35,13 +37,14 @@ func Collect(stream iter.Seq2[Delta, error]) (Reply, error) {
 		}
 		text.WriteString(delta.Text)
 		reasoning.WriteString(delta.Reasoning)
+		reply.Calls = append(reply.Calls, delta.Calls...)
 		reply.noteOrigin(delta)
 	}
 	reply.Text, reply.Reasoning = text.String(), reasoning.String()
 	return reply, failure
 }
 
-// noteOrigin keeps the provider, the model, the end and the usage of a reply.
+// noteOrigin keeps the provider, the model, the end, the usage and the original of a reply.
 func (r *Reply) noteOrigin(delta Delta) {
 	if delta.Provider != "" {
 		r.Provider = delta.Provider
@@ -54,5 +57,8 @@ func (r *Reply) noteOrigin(delta Delta) {
 	}
 	if delta.Usage != nil {
 		r.Usage = delta.Usage
+	}
+	if delta.Original != nil {
+		r.Original = delta.Original
 	}
 }

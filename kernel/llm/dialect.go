@@ -44,7 +44,19 @@ type Rendered struct {
 	Dialect Dialect
 }
 
+// ReplyReader is a dialect whose models write the values of a reply into its text.
+type ReplyReader interface {
+	// Read returns the reply to a rendered request with its values. tools are those of the request before it was
+	// rendered.
+	Read(rendered Request, tools []Tool, reply iter.Seq2[Delta, error]) iter.Seq2[Delta, error]
+}
+
 // Stream implements [Provider].
 func (r Rendered) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
-	return r.Next.Stream(ctx, r.Dialect.Render(request))
+	rendered := r.Dialect.Render(request)
+	reply := r.Next.Stream(ctx, rendered)
+	if reader, ok := r.Dialect.(ReplyReader); ok {
+		return reader.Read(rendered, request.Tools, reply)
+	}
+	return reply
 }

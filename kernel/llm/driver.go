@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"org-agent/kernel/secret"
@@ -16,6 +17,8 @@ type Driver struct {
 	// Open returns the provider for a server. It sends nothing to the server; its errors are faults
 	// of the configuration. [As] returns what the provider can do beyond [Provider].
 	Open func(ServerConfig) (Provider, error)
+	// TakesSchema is set if the protocol itself has a field for a JSON Schema that replies keep to.
+	TakesSchema bool
 	// Discover returns the servers of the protocol that answer on this machine. It takes well
 	// under a second. It is nil for a protocol whose servers have no usual address.
 	Discover func(context.Context) []FoundServer
@@ -28,10 +31,17 @@ type ServerConfig struct {
 	BaseURL string      // the protocol's paths are below this address
 	Key     secret.Text // "" sends none
 	Model   string      // for requests that name none; "" means the only model that the server has
-	// GrammarField is the request's field for a GBNF grammar, or "" if the server takes none.
+	// GrammarField is the request's field for a GBNF grammar, [GrammarFieldSchema], or "" if the server takes neither.
 	GrammarField string
 	// Effort is how much the model thinks first; "" leaves it to the server.
 	Effort string
+	// Headers are sent with every request, and replace others of the same name. Query stands behind the
+	// ? of every address. Body has fields of every completion request, and replaces others.
+	Headers map[string]secret.Text
+	Query   string
+	Body    map[string]any
+	// Logger is told what a provider ignores. nil means that nobody is.
+	Logger *slog.Logger
 }
 
 // FoundServer is a server that answered on this machine.

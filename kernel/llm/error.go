@@ -24,6 +24,8 @@ const (
 	ClassRateLimit Class = "rate-limit"
 	// ClassServer: the server is overloaded or broken; trying again may help.
 	ClassServer Class = "server"
+	// ClassLoading: the server is still loading the model; it answers when it has.
+	ClassLoading Class = "loading"
 	// ClassBadRequest: the server refuses this request, and will refuse it again.
 	ClassBadRequest Class = "bad-request"
 	// ClassTooLong: the conversation does not fit into the model's context.
@@ -59,6 +61,8 @@ func (c Class) text() string {
 		return "too many requests"
 	case ClassServer:
 		return "the server has a problem"
+	case ClassLoading:
+		return "the model is still being loaded"
 	case ClassBadRequest:
 		return "the request was refused"
 	case ClassTooLong:
@@ -66,7 +70,7 @@ func (c Class) text() string {
 	case ClassModel:
 		return "no such model"
 	case ClassProtocol:
-		return "the answer is not in the OpenAI format"
+		return "the answer is not in the format of its protocol"
 	case ClassUnreachable:
 		return "the server cannot be reached"
 	case ClassTruncated:
@@ -96,6 +100,8 @@ func (c Class) hint() string {
 		return "wait a moment and send the message again"
 	case ClassServer:
 		return "try again in a minute; if it stays so, look at the provider's status page or the server's log"
+	case ClassLoading:
+		return "send the message again when the server has loaded it"
 	case ClassBadRequest:
 		return "check the model's name and the base URL (most end in /v1)"
 	case ClassTooLong:

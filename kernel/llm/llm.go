@@ -54,6 +54,17 @@ type Delta struct {
 	Text string
 	// Reasoning continues the model's thinking, which is no part of the reply.
 	Reasoning string
+	// Calling is the function whose call the model is writing. It is sent again and again while the
+	// arguments come, so that nobody takes the stream for dead.
+	Calling string
+	// Calls are the calls of functions in the reply, whole, in the order in which the model wrote them.
+	// Only the last delta has them. If its Finish is FinishLength the last call may be cut off.
+	Calls []FunctionCall
+	// Pictures are those that the reply shows: data URLs, or addresses of the web. [Pictures] keeps them.
+	Pictures []string
+	// Original is the reply as the server sent it, if it must go back so. Only the last delta has it, and
+	// only beside Calls.
+	Original *Original
 	// Provider and Model name the provider and the model that answer. The first
 	// delta has them, and later ones may repeat them.
 	Provider, Model string
@@ -65,7 +76,8 @@ type Delta struct {
 
 // Empty reports whether every field of the delta is empty.
 func (d Delta) Empty() bool {
-	return d == Delta{}
+	return d.Text == "" && d.Reasoning == "" && d.Calling == "" && len(d.Calls)+len(d.Pictures) == 0 && d.Original == nil && d.Provider == "" && d.Model == "" &&
+		d.Finish == "" && d.Usage == nil
 }
 
 // FinishReason is why a complete reply ended.
@@ -80,12 +92,21 @@ const (
 	FinishTools    FinishReason = "tools"
 )
 
-// Usage counts tokens. Cached is part of Input, Reasoning is part of Output.
+// Usage counts tokens. Cached, which the server read from its cache, and Written, which it wrote into the
+// cache, are parts of Input. Reasoning is part of Output.
 type Usage struct {
-	Input, Output, Cached, Reasoning int
+	Input, Output, Cached, Written, Reasoning int
 	// Cost is in the provider's currency, usually US dollars; nil where it is
 	// unknown.
 	Cost *float64
+}
+
+// LooksCut reports whether the server seems to have left out a part of a request of about so many tokens: it has
+// counted less than three fifths of them. An estimate is seldom that wrong for 1,000 tokens or more. A server
+// with a cache may count only what it has not read before, so its count is no sign.
+func (u Usage) LooksCut(estimate int) bool {
+	const least, share = 1000, 0.6
+	return u.Input >= least && float64(u.Input) < share*float64(estimate) && u.Cached == 0 && u.Written == 0
 }
 
 // Add returns the sum of two usages. The cost of the sum is known if either cost is.
@@ -94,6 +115,7 @@ func (u Usage) Add(v Usage) Usage {
 		Input:     u.Input + v.Input,
 		Output:    u.Output + v.Output,
 		Cached:    u.Cached + v.Cached,
+		Written:   u.Written + v.Written,
 		Reasoning: u.Reasoning + v.Reasoning,
 	}
 	if u.Cost == nil && v.Cost == nil {

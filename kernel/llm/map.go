@@ -2,7 +2,8 @@ package llm
 
 // Map returns a request with f applied to every text that a model may be shown. It does not change
 // the request that it is called on. The two share every part that f leaves unchanged. The names of
-// models, roles, verdicts, codes and the ids of calls are not mapped.
+// models, roles, verdicts, codes and the ids of calls are not mapped. An original that f would change is
+// left out, because a changed one is refused.
 func (r Request) Map(f func(string) string) Request {
 	r.Sections = mapList(r.Sections, func(s *Section) bool { return replace(f, &s.Name, &s.Text) })
 	r.Messages = mapList(r.Messages, func(m *Message) bool { return m.replace(f) })
@@ -15,7 +16,11 @@ func (r Request) Map(f func(string) string) Request {
 func (m *Message) replace(f func(string) string) bool {
 	changed := replace(f, &m.Text)
 	m.Images = mapNoting(&changed, m.Images, func(i *Image) bool { return replace(f, &i.Name) })
-	m.Calls = mapNoting(&changed, m.Calls, func(c *Call) bool { return replace(f, &c.Action) })
+	m.Calls = mapNoting(&changed, m.Calls, func(c *Call) bool { return c.replace(f) })
+	if m.Original != nil {
+		m.Original = m.Original.Without(f)
+		changed = changed || m.Original == nil
+	}
 	if m.Outcome != nil {
 		if outcome := *m.Outcome; outcome.replace(f) {
 			m.Outcome, changed = &outcome, true
@@ -31,9 +36,20 @@ func (o *Outcome) replace(f func(string) string) (changed bool) {
 }
 
 func (r *Result) replace(f func(string) string) bool {
-	changed := replace(f, &r.Call.Action, &r.Text, &r.Note)
+	changed := replace(f, &r.Text, &r.Note)
+	changed = r.Call.replace(f) || changed
 	r.Parts = mapNoting(&changed, r.Parts, func(p *Part) bool { return replace(f, &p.Tool, &p.Text) })
 	r.Added = mapNoting(&changed, r.Added, func(a *Addition) bool { return replace(f, &a.From, &a.Text) })
+	return changed
+}
+
+func (c *Call) replace(f func(string) string) bool {
+	changed := replace(f, &c.Action)
+	if c.Function != nil {
+		if function := *c.Function; replace(f, &function.Name, &function.Arguments) {
+			c.Function, changed = &function, true
+		}
+	}
 	return changed
 }
 

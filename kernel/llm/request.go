@@ -1,6 +1,10 @@
 package llm
 
-import "strings"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
 
 // Request is one question to a model, as values. A [Dialect] renders it for a server. Requests
 // share the elements of their slices, so nothing changes an element of a request.
@@ -14,6 +18,9 @@ type Request struct {
 	Messages []Message
 	// Tools are the tools that the model may call.
 	Tools []Tool
+	// TextCalls is set if the model is to write its calls as text, because a note teaches it to.
+	// Dialects whose servers are sent functions then render the request as text.
+	TextCalls bool
 	// Temperature is sent as it is, also if it points to 0. nil leaves it to the model. Models that
 	// accept none do not get it.
 	Temperature *float64
@@ -24,9 +31,18 @@ type Request struct {
 	// Grammar restricts the reply to a GBNF grammar. Providers that are not configured for grammars
 	// ignore it.
 	Grammar string
+	// GrammarField is the field in which the server takes a grammar, as was found out. "" leaves it to the
+	// provider's configuration.
+	GrammarField string
+	// Schema returns a JSON Schema that the reply keeps to, in which at most that many values may be of two types; a
+	// negative number is no bound. A dialect sets it. nil is a reply as the model writes it.
+	Schema func(unions int) json.RawMessage `json:"-"`
 	// FirstOnly asks only the first provider of a cascade. It is set for requests that nobody waits
 	// for: they do not justify sending the conversation to another host.
 	FirstOnly bool
+	// OnWait is told when a server is asked, and when the request waits to be sent again. It is called on
+	// the goroutine that ranges over the reply, before the first delta. nil is nobody.
+	OnWait func(Wait) `json:"-"`
 }
 
 // Section is a part of a system prompt.
@@ -36,6 +52,32 @@ type Section struct {
 	// Stable is set if later requests of the conversation have the same section, as long as the
 	// person changes nothing. Servers cache such beginnings.
 	Stable bool
+	// Notation is set for a section that only models with that notation of calls are to read.
+	Notation Notation
+}
+
+// Notation is how a model writes calls of tools.
+type Notation string
+
+// The notations. A section without one is for every model.
+const (
+	NotationText      Notation = "text"      // as property lists in the reply
+	NotationFunctions Notation = "functions" // as calls of the server's functions
+)
+
+// SectionsFor returns the sections for models with a notation.
+func (r Request) SectionsFor(notation Notation) []Section {
+	all := func(s Section) bool { return s.Notation == "" || s.Notation == notation }
+	if !slices.ContainsFunc(r.Sections, func(s Section) bool { return !all(s) }) {
+		return r.Sections
+	}
+	var sections []Section
+	for _, s := range r.Sections {
+		if all(s) {
+			sections = append(sections, s)
+		}
+	}
+	return sections
 }
 
 // System returns a system prompt of one text.
@@ -69,6 +111,9 @@ type Message struct {
 	// Calls are the actions that the model proposed in this message. Only messages of the model
 	// have any.
 	Calls []Call
+	// Original is the message as the model's server sent it, nil if nothing of it must go back so. Only
+	// messages with calls have one.
+	Original *Original
 	// Outcome is what became of calls, nil without any. Only messages of the kernel have one.
 	Outcome *Outcome
 	// Within is set if the person wrote this while the turn was running. Any other message of
@@ -91,6 +136,27 @@ func (m Message) NeedsDialect() bool {
 	return m.Role == RoleKernel || len(m.Calls) > 0 || m.Outcome != nil
 }
 
+// Functions returns the calls of the message, and the results, as calls of functions and their
+// results. ok is false if a dialect has still to render the message: it has what is neither, or a call
+// that is no call of a function. Of a result, Text is all that is sent.
+func (m Message) Functions() (calls []FunctionCall, results []Result, ok bool) {
+	for _, c := range m.Calls {
+		if c.Function == nil {
+			return nil, nil, false
+		}
+		calls = append(calls, *c.Function)
+	}
+	if m.Outcome == nil {
+		return calls, nil, m.Role != RoleKernel
+	}
+	for _, r := range m.Outcome.Results {
+		if r.Call.Function == nil {
+			return nil, nil, false
+		}
+	}
+	return calls, m.Outcome.Results, len(m.Outcome.Added) == 0
+}
+
 // Results returns the results of calls in the message.
 func (m Message) Results() []Result {
 	if m.Outcome == nil {
@@ -110,8 +176,12 @@ type Outcome struct {
 type Call struct {
 	// ID is unique within the conversation.
 	ID string
-	// Action is the action as a canonical property list.
+	// Action is the action as a canonical property list. It is "" for a call that is no action: its
+	// function is unknown, or its arguments are unreadable.
 	Action string
+	// Function is the call as one of a server's functions. It is nil for a call that the model did not
+	// write so, until a dialect renders it.
+	Function *FunctionCall
 }
 
 // Result is the outcome of a call.
@@ -152,6 +222,11 @@ type Tool struct {
 	Description string
 	// Schema returns the JSON Schema of the arguments, nil if it is unknown.
 	Schema func() any
+	// Reads is set if a call changes nothing. Several such calls of one reply are made together.
+	Reads bool
+	// Propose returns the action of a call with these arguments, a JSON object, as a canonical property
+	// list. The error is for the model.
+	Propose func(arguments []byte) (action string, err error)
 }
 
 // Role is who wrote a message.

@@ -12,9 +12,9 @@ import (
 
 // unshown are the texts of a request that are not content: names, and words from a fixed list.
 var unshown = []string{
-	".Model", ".Messages[0].Role", ".Messages[0].Images[0].Media", ".Messages[0].Calls[0].ID",
-	".Messages[0].Outcome.Results[0].Call.ID", ".Messages[0].Outcome.Results[0].Verdict", ".Messages[0].Outcome.Results[0].Failure.Code",
-	".Messages[0].Outcome.Results[0].Parts[0].ID", ".Messages[0].Outcome.Results[0].Parts[0].Verdict", ".Messages[0].Outcome.Results[0].Parts[0].Failure.Code",
+	".Model", ".Sections[0].Notation", ".Messages[0].Role", ".Messages[0].Images[0].Media", ".Messages[0].Calls[0].ID", ".Messages[0].Calls[0].Function.ID", ".Messages[0].Original.Writer",
+	".Messages[0].Outcome.Results[0].Call.ID", ".Messages[0].Outcome.Results[0].Call.Function.ID", ".Messages[0].Outcome.Results[0].Verdict", ".Messages[0].Outcome.Results[0].Failure.Code",
+	".Messages[0].Outcome.Results[0].Parts[0].ID", ".Messages[0].Outcome.Results[0].Parts[0].Verdict", ".Messages[0].Outcome.Results[0].Parts[0].Failure.Code", ".GrammarField",
 }
 
 // TestMapReachesEveryText checks that a function that hides secrets is applied to all that a model
@@ -33,6 +33,9 @@ func TestMapReachesEveryText(t *testing.T) {
 	})
 	if !slices.Equal(left, unshown) {
 		t.Errorf("a secret is left in\n%q, and may be in\n%q", left, unshown)
+	}
+	if mapped.Messages[0].Original != nil && strings.Contains(string(mapped.Messages[0].Original.Data), "REDACTED") {
+		t.Error("an original was changed, and is no original any more")
 	}
 	if !reflect.DeepEqual(request, before) {
 		t.Errorf("the request itself was changed: %+v", request)

@@ -15,10 +15,14 @@ const (
 	DefaultFirstPause = 500 * time.Millisecond
 	DefaultLongest    = 20 * time.Second
 	DefaultMaxElapsed = time.Minute
+	// DefaultLoading bounds the wait for a server that is loading its model, which is asked every
+	// loadingPause, however often. Ten gigabytes from a slow disk take two minutes.
+	DefaultLoading = 3 * time.Minute
+	loadingPause   = time.Second
 )
 
 // Retry asks again when a request fails before its first delta for a reason that may pass: too many
-// requests, a broken server, no answer, a connection cut before any text. Once it has passed a
+// requests, a broken server, a model that is still being loaded, no answer, a connection cut before any text. Once it has passed a
 // delta on, it never asks again, because the consumer has used the delta.
 //
 // The first pause is FirstPause, and each further one is twice as long, up to Longest. A random
@@ -40,7 +44,7 @@ type Retry struct {
 // Stream returns Next's stream, and asks for it as often as needed.
 func (r Retry) Stream(ctx context.Context, request Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		err := r.retry(ctx, func() (begun bool, failure error) { return relay(r.Next.Stream(ctx, request), yield) })
+		err := r.retry(ctx, request.wait, func() (begun bool, failure error) { return relay(r.Next.Stream(ctx, request), yield) })
 		if err != nil {
 			yield(Delta{}, err)
 		}
@@ -50,12 +54,12 @@ func (r Retry) Stream(ctx context.Context, request Request) iter.Seq2[Delta, err
 // Call calls ask, which is not a stream, as often as needed and by the same rules. It does not use
 // Next.
 func (r Retry) Call(ctx context.Context, ask func(context.Context) error) error {
-	return r.retry(ctx, func() (begun bool, failure error) { return false, ask(ctx) })
+	return r.retry(ctx, func(Wait) {}, func() (begun bool, failure error) { return false, ask(ctx) })
 }
 
 // retry asks until an answer has begun, or until asking again does not help. It returns the last
-// failure.
-func (r Retry) retry(ctx context.Context, ask func() (begun bool, failure error)) error {
+// failure. Before each pause it calls waits.
+func (r Retry) retry(ctx context.Context, waits func(Wait), ask func() (begun bool, failure error)) error {
 	begin := time.Now()
 	for attempt := 1; ; attempt++ {
 		begun, failure := ask()
@@ -69,6 +73,7 @@ func (r Retry) retry(ctx context.Context, ask func() (begun bool, failure error)
 		if r.Logger != nil {
 			r.Logger.WarnContext(ctx, "model asked again", "attempt", attempt, "pause", pause, "err", failure)
 		}
+		waits(Wait{Class: ClassOf(failure), Pause: pause, Attempt: attempt + 1})
 		if !sleep(ctx, pause) {
 			return ContextError(ctx, "")
 		}
@@ -78,6 +83,9 @@ func (r Retry) retry(ctx context.Context, ask func() (begun bool, failure error)
 // pause returns how long to wait before the next attempt, and whether there is one.
 func (r Retry) pause(attempt int, spent time.Duration, failure error) (time.Duration, bool) {
 	e, ok := errors.AsType[*Error](failure)
+	if ok && e.Class == ClassLoading {
+		return loadingPause, spent+loadingPause <= DefaultLoading
+	}
 	if !ok || !mayPass(e.Class) || attempt >= orDefault(r.Attempts, DefaultAttempts) {
 		return 0, false
 	}

@@ -2,6 +2,7 @@ package llm_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,6 +29,8 @@ func TestRetry(t *testing.T) {
 			(250 + 500 + 1000) * time.Millisecond, (500 + 1000 + 2000) * time.Millisecond},
 		{"fails for ever", []llmtest.Turn{server, server, server, server, server}, llm.ClassServer, 4,
 			(250 + 500 + 1000) * time.Millisecond, (500 + 1000 + 2000) * time.Millisecond},
+		{"waits for a model that is loaded", append(slices.Repeat([]llmtest.Turn{fails(llm.ClassLoading)}, 100), llmtest.Say("x")), "", 101, 100 * time.Second, 100 * time.Second},
+		{"waits for one three minutes", slices.Repeat([]llmtest.Turn{fails(llm.ClassLoading)}, 200), llm.ClassLoading, 181, 180 * time.Second, 180 * time.Second},
 		{"waits as told", []llmtest.Turn{limited(7 * time.Second), llmtest.Say("x")}, "", 2, 7 * time.Second, 7 * time.Second},
 		{"does not wait an hour", []llmtest.Turn{limited(time.Hour), llmtest.Say("x")}, llm.ClassRateLimit, 1, 0, 0},
 		{"does not wait twice 40 seconds", []llmtest.Turn{limited(40 * time.Second), limited(40 * time.Second), llmtest.Say("x")}, llm.ClassRateLimit, 2,

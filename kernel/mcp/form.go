@@ -21,21 +21,16 @@ const (
 func (s schema) form(depth int) string {
 	properties, _ := s.of["properties"].(map[string]any)
 	required, _ := s.of["required"].([]any)
-	var first, then []string
+	var first, then []tool.FormArgument
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		part := ":" + tool.Hyphenated(name) + " " + s.at(properties[name]).sample(depth+1)
-		if slices.Contains(required, any(name)) {
-			first = append(first, part)
+		a := tool.FormArgument{Name: tool.Hyphenated(name), Sample: s.at(properties[name]).sample(depth + 1), Required: slices.Contains(required, any(name))}
+		if a.Required {
+			first = append(first, a)
 		} else {
-			then = append(then, "["+part+"]")
+			then = append(then, a)
 		}
 	}
-	parts := append(first, then...)
-	text := "(" + strings.Join(parts, " ") + ")"
-	for n := len(parts); len(text) > formLimit && n > 0; n-- {
-		text = "(" + strings.Join(parts[:n-1], " ") + " …)"
-	}
-	return text
+	return tool.Form(append(first, then...), formLimit)
 }
 
 // sample writes a placeholder for a value.
@@ -56,11 +51,11 @@ func (s schema) sample(depth int) string {
 	kind, _ := s.of["type"].(string)
 	switch kind {
 	case "integer":
-		return "1"
+		return tool.SampleWhole
 	case "number":
-		return "1.5"
+		return tool.SampleNumber
 	case "boolean":
-		return "t"
+		return tool.SampleYes
 	case "array":
 		if items := s.at(s.of["items"]); items.of != nil && depth < formDepth {
 			return "(" + items.sample(depth+1) + " …)"
@@ -70,7 +65,7 @@ func (s schema) sample(depth int) string {
 		if s.of["properties"] != nil && depth < formDepth {
 			return s.form(depth)
 		}
-		return `(("NAME" value) …)`
+		return `((S value) …)`
 	}
-	return `"…"`
+	return tool.SampleText
 }

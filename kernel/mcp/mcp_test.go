@@ -32,7 +32,7 @@ func TestToolsLookLikeOurs(t *testing.T) {
 		t.Errorf("found %q, %q, %v: a hint of the server counts", name, effect, found)
 	}
 	echo := tools.All()[slices.IndexFunc(tools.All(), func(t tool.Tool) bool { return t.Name() == "notes_echo" })]
-	if want := `notes_echo (:the-text "…" [:kind "Plain"|"fancy"] [:loud t] [:max-count 1] [:more (("NAME" value) …)]): of the MCP server notes, which says: Says what it was told. Second paragraph.`; echo.Line() != want {
+	if want := `notes_echo (:the-text S [:kind "Plain"|"fancy" :loud t :max-count N :more ((S value) …)]): of the MCP server notes, which says: Says what it was told. Second paragraph.`; echo.Line() != want {
 		t.Errorf("a prompt is told\n%s, not\n%s", echo.Line(), want)
 	}
 	got, err := call(t, h, "notes_echo", argument("the-text", "a"), argument("maxcount", int64(3)), argument("kind", protocol.Keyword("plain")), argument("loud", nil),

@@ -30,8 +30,9 @@ type Embedder interface {
 var ErrNoVector = errors.New("there is no vector for it")
 
 // Likeness is the lowest cosine at which a text is found by its meaning, unless a setting says
-// otherwise.
-const Likeness = 0.5
+// otherwise. Measured with all-MiniLM-L6-v2: twelve short notes and questions about them without a common word
+// have 0.24 to 0.47, and 102 others at most 0.23.
+const Likeness = 0.25
 
 // Meaning lets an index find texts with a similar meaning in other words. It only adds to the
 // search for words: if the embedder fails, or is slow, a search finds words only.

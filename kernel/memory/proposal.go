@@ -102,17 +102,7 @@ func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 
 // complete returns the proposal with the fields it leaves out taken from the record.
 func (p Proposal) complete(was Record) (Proposal, error) {
-	r := was
-	if p.Title != "" {
-		r.Title = p.Title
-	}
-	if p.Text != "" {
-		r.Text = p.Text
-	}
-	if p.Tags != nil {
-		r.Tags = p.Tags
-	}
-	r, err := r.Clean()
+	r, err := was.Changed(p.Title, p.Text, p.Tags).Clean()
 	if err == nil && r.Title == was.Title && r.Text == strings.TrimSpace(was.Text) && slices.Equal(r.Tags, was.Tags) {
 		err = errors.New("it changes nothing")
 	}

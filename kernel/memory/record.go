@@ -100,6 +100,35 @@ func (r Record) mark() string {
 	return hex.EncodeToString(sum[:6])
 }
 
+// Changed returns the record with another title, text and tags. What is empty stays. A title that says what the
+// text said goes with it: if a text comes without a title, the old one stays only if none of it is out of date.
+// It is out of date where it is all that the record says, or has a word of the old text that the new one does
+// not have.
+func (r Record) Changed(title, text string, tags []string) Record {
+	if text != "" && title == "" && (strings.TrimSpace(r.Text) == "" || outdated(r.Title, r.Text, text)) {
+		r.Title = ""
+	}
+	if title != "" {
+		r.Title = title
+	}
+	if text != "" {
+		r.Text = text
+	}
+	if tags != nil {
+		r.Tags = tags
+	}
+	return r
+}
+
+// outdated reports whether a title has a word of the old text that is not in the new one.
+func outdated(title, old, text string) bool {
+	words := func(s string) []string {
+		return strings.FieldsFunc(strings.ToLower(s), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	}
+	had, has := words(old), words(text)
+	return slices.ContainsFunc(words(title), func(w string) bool { return slices.Contains(had, w) && !slices.Contains(has, w) })
+}
+
 // Clean returns the record in a form that the agent may write: the title is one line, the text is
 // inert and without headings, and the tags are words. The error names what it does not accept.
 func (r Record) Clean() (Record, error) {

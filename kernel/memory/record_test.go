@@ -143,3 +143,20 @@ func TestClean(t *testing.T) {
 		}
 	}
 }
+
+// A heading that says what a text said does not outlive it.
+func TestChangedTextsAndTheirTitles(t *testing.T) {
+	for _, c := range []struct{ title, text, newTitle, newText, want, body string }{
+		{"The car is blue", "", "", "The car is red", "The car is red", ""},
+		{"The blue car", "Ida's car is blue.", "", "Ida's car is red.", "Ida's car is red.", ""},
+		{"Colour of the car", "It is blue.", "", "It is red.", "Colour of the car", "It is red."},
+		{"The blue car", "Ida's car is blue.", "The red car", "Ida's car is red.", "The red car", "Ida's car is red."},
+		{"The car is blue", "", "The car is red", "", "The car is red", ""},
+		{"The blue car", "Ida's car is blue.", "", "", "The blue car", "Ida's car is blue."},
+	} {
+		r, err := memory.Record{Title: c.title, Text: c.text, Tags: []string{"car"}}.Changed(c.newTitle, c.newText, nil).Clean()
+		if err != nil || r.Title != c.want || r.Text != c.body || len(r.Tags) != 1 {
+			t.Errorf("%q with %q is %q with %q, %v", c.title, c.newText, r.Title, r.Text, err)
+		}
+	}
+}

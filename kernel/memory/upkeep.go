@@ -25,7 +25,8 @@ const (
 	// embedAgain is the pause after a failure of the server for vectors. Each further failure
 	// doubles it, up to embedLongest.
 	embedAgain, embedLongest = 30 * time.Second, 30 * time.Minute
-	// indexedTimeout is how long a search waits for a kernel that has just started.
+	// indexedTimeout is how long a search waits for a kernel that has just started, or was just told
+	// of other directories.
 	indexedTimeout = time.Second
 )
 
@@ -40,22 +41,25 @@ type Upkeep struct {
 	hide   func(string) string
 	logger *slog.Logger
 
-	indexed   chan struct{} // closed when the index was up to date for the first time
 	merging   chan struct{} // has a value when the index has grown
 	embedding chan struct{} // has a value when there may be parts without a vector
 	again     chan struct{} // has a value when other directories are to be indexed
 	other     chan struct{} // has a value when another server makes the vectors
 
-	mu    sync.Mutex
-	roots []Root // those of the last Reload
+	mu         sync.Mutex
+	roots      []Root        // those of the last Reload
+	generation int           // of the roots: the first ones are 1
+	indexed    int           // the last generation of which all files were read
+	advanced   chan struct{} // closed and replaced when indexed is set
 }
 
 // NewUpkeep returns the upkeep of the index of a home. hide removes secrets from what is logged.
 func NewUpkeep(index *Index, home string, hide func(string) string, logger *slog.Logger) *Upkeep {
 	return &Upkeep{
 		index: index, home: home, hide: hide, logger: logger,
-		indexed: make(chan struct{}), merging: make(chan struct{}, 1), embedding: make(chan struct{}, 1),
+		merging: make(chan struct{}, 1), embedding: make(chan struct{}, 1),
 		again: make(chan struct{}, 1), other: make(chan struct{}, 1), roots: index.AllRoots(),
+		generation: 1, advanced: make(chan struct{}),
 	}
 }
 
@@ -67,6 +71,7 @@ func (u *Upkeep) Reload() {
 	defer u.mu.Unlock()
 	if !slices.Equal(roots, u.roots) {
 		u.roots = roots
+		u.generation++
 		notify(u.again)
 	}
 }
@@ -97,28 +102,47 @@ func (u *Upkeep) Run(ctx context.Context) {
 	}
 }
 
-// Await waits at most a second for the index to be up to date after the start, and reports whether
-// it is.
+// Await waits at most a second until every file that is to be indexed has been read once: after the start,
+// and after a change of the directories. It reports whether that is so.
 func (u *Upkeep) Await(ctx context.Context) bool {
-	select {
-	case <-u.indexed:
-		return true
-	default:
-	}
+	u.Reload()
 	moment := time.NewTimer(indexedTimeout)
 	defer moment.Stop()
-	select {
-	case <-u.indexed:
-		return true
-	case <-moment.C:
-	case <-ctx.Done():
+	for {
+		u.mu.Lock()
+		whole, advanced := u.indexed == u.generation, u.advanced
+		u.mu.Unlock()
+		if whole {
+			return true
+		}
+		select {
+		case <-advanced:
+		case <-moment.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
 	}
-	return false
+}
+
+// currentGeneration returns the generation of the directories that are to be indexed now.
+func (u *Upkeep) currentGeneration() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.generation
+}
+
+// setIndexed notes that a refresh which began in a generation has read all files.
+func (u *Upkeep) setIndexed(generation int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.indexed = generation
+	close(u.advanced)
+	u.advanced = make(chan struct{})
 }
 
 // follow keeps the index up to date.
 func (u *Upkeep) follow(ctx context.Context) error {
-	var first sync.Once
 	w := watch.Watch{
 		Of: "what is kept", Above: u.home, Quiet: 15 * time.Millisecond, MaxDelay: 200 * time.Millisecond, Logger: u.logger, Watcher: u.Watcher,
 		Directories: u.directories, Again: u.again,
@@ -127,14 +151,14 @@ func (u *Upkeep) follow(ctx context.Context) error {
 			return !strings.HasPrefix(name, ".") && slices.Contains([]string{".org", ".md", ""}, filepath.Ext(name))
 		},
 		CatchUp: func(ctx context.Context) time.Duration {
-			begun := time.Now()
+			begun, generation := time.Now(), u.currentGeneration()
 			read, err := u.index.Refresh(ctx)
 			switch {
 			case ctx.Err() != nil:
 			case err != nil:
 				u.logger.Warn("the index is not what the files are", "err", err)
 			default:
-				first.Do(func() { close(u.indexed) })
+				u.setIndexed(generation)
 				notify(u.merging)
 				notify(u.embedding)
 				if read > 0 {

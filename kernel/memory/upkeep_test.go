@@ -82,7 +82,10 @@ func TestUpkeepOfOtherDirectories(t *testing.T) {
 	within(t, "the index is whole", func() bool { return u.Await(t.Context()) })
 	set(more)
 	u.Reload()
-	within(t, "a directory that was added is found", func() bool { return places(t, x, "Oslo") == "car.org:1 The automobile" })
+	within(t, "a directory that was added is indexed", func() bool { return u.Await(t.Context()) })
+	if got := places(t, x, "Oslo"); got != "car.org:1 The automobile" {
+		t.Errorf("in a directory that was added found is %q", got)
+	}
 	put(t, more, "deep/later.org", "* Later\nA kettle.\n")
 	within(t, "it is watched", func() bool { return places(t, x, "kettle") != "" })
 	server, err := llmtest.Listen("127.0.0.1:0", llmtest.ServerScript{Alike: [][]string{{"car", "automobile"}}}, nil)

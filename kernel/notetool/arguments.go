@@ -13,28 +13,24 @@ import (
 	"org-agent/kernel/tool"
 )
 
-// sample returns a value of the argument for a form.
+// sample stands for a value of the argument in a form.
 func sample(p skill.Parameter) string {
 	if len(p.Words) > 0 {
 		return ":" + strings.Join(p.Words, "|:")
 	}
 	return map[skill.ParameterType]string{
-		skill.TextParameter: `"…"`, skill.IntegerParameter: "1", skill.NumberParameter: "1.5", skill.BooleanParameter: "t",
+		skill.TextParameter: tool.SampleText, skill.IntegerParameter: tool.SampleWhole, skill.NumberParameter: tool.SampleNumber, skill.BooleanParameter: tool.SampleYes,
 		skill.KeywordParameter: ":…", skill.ListParameter: "(…)", skill.PlistParameter: "(:key …)", skill.AnyParameter: "…",
 	}[p.Type]
 }
 
-// form returns the arguments as a plist, for a prompt. Those in brackets are optional.
+// form returns the form of a call, for a prompt.
 func form(parameters []skill.Parameter) string {
-	var parts []string
-	for _, p := range parameters {
-		part := ":" + p.Name + " " + sample(p)
-		if !p.Required {
-			part = "[" + part + "]"
-		}
-		parts = append(parts, part)
+	arguments := make([]tool.FormArgument, len(parameters))
+	for i, p := range parameters {
+		arguments[i] = tool.FormArgument{Name: p.Name, Sample: sample(p), Required: p.Required}
 	}
-	return "(" + strings.Join(parts, " ") + ")"
+	return tool.Form(arguments, 0)
 }
 
 // jsonTypes are the types as JSON Schema names them. An argument of any type has none.

@@ -102,7 +102,7 @@ func TestOffered(t *testing.T) {
 	if len(found) != 2 || found[0].Name() != "count-words" || found[1].Name() != "server_other" {
 		t.Fatalf("offered are %v", found)
 	}
-	if want := `count-words (:text "…" [:least 1] [:how :all|:long] [:each (…)] [:options (:key …)] [:exact t] [:share 1.5] [:other …]): Counts words.`; found[0].Line() != want {
+	if want := `count-words (:text S [:least N :how :all|:long :each (…) :options (:key …) :exact t :share X :other …]): Counts words.`; found[0].Line() != want {
 		t.Errorf("its line is %s", found[0].Line())
 	}
 	properties, _ := found[0].Schema().Get("properties").(protocol.Object)

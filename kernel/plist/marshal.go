@@ -25,8 +25,8 @@ type dynamic interface {
 // PlistKeyword() becomes a keyword, but in a slice a string, because arrays hold no keywords. A
 // map[string]string becomes a list of lists of two strings, ordered by key. A type with a method
 // PlistFields() iter.Seq2[string, any] becomes a plist of what that yields. Trees are not
-// converted. A value that is nil, false, or has no elements is omitted from plists and is nil
-// elsewhere.
+// converted. A value that is nil, false, or has no elements is omitted from plists, unless the type has a
+// method KeepsNil(), and is nil elsewhere.
 //
 // Marshal returns an error if v contains any other type, a number that is not finite, a name that
 // cannot be a keyword, or more than 64 levels.
@@ -100,6 +100,9 @@ func encodeEnum(name string) (sexp.Sexp, error) {
 	return Keyword(fold(name)), nil
 }
 
+// A nilKeeper is a dynamic object in which a field that is nil is not a missing one.
+type nilKeeper interface{ KeepsNil() }
+
 func encodeDynamic(x dynamic, depth int) (sexp.Sexp, error) {
 	var list sexp.List
 	for key, value := range x.PlistFields() {
@@ -107,7 +110,7 @@ func encodeDynamic(x dynamic, depth int) (sexp.Sexp, error) {
 		if err != nil {
 			return nil, fmt.Errorf(":%s %w", key, err)
 		}
-		if IsNil(item) {
+		if _, keeps := x.(nilKeeper); IsNil(item) && !keeps {
 			continue
 		}
 		if !ValidName(":" + key) {

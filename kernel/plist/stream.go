@@ -102,6 +102,26 @@ func (s *Stream) Text() string {
 	return s.text.String()
 }
 
+// Prose returns what of the reply so far is text for a person, as [Recover] finds it in a reply without a
+// proposal. It only grows, and ends before what may turn out to be a candidate. It is "" while there is a
+// candidate that may be the proposal, and for a reply that begins like data. There is one exception, which only
+// the end can show: a closing tag of thoughts that were never opened.
+func (s *Stream) Prose() string {
+	f := s.finder
+	if s.state != searching || f == nil || f.fence.mark != 0 && f.fence.first < 0 {
+		return ""
+	}
+	end := f.pos
+	if f.thinking != "" {
+		end = f.thinkFrom
+	}
+	text := strings.TrimRight(trimBlanks(f.between(0, end)), "'`") // which may quote a candidate
+	if text == "" || strings.IndexByte("([{;", text[0]) >= 0 || strings.HasPrefix("nil", strings.ToLower(text)) {
+		return ""
+	}
+	return text
+}
+
 // search looks for the candidate.
 func (s *Stream) search(raw string) bool {
 	if s.finder == nil {

@@ -21,7 +21,7 @@ type setter interface {
 // keyword or a string in any case.
 //
 // A type whose pointer has a method SetPlistField(key string, value any) error receives its fields
-// through it, except those that are nil. The values are string, true, int64, float64, [Keyword],
+// through it, except those that are nil. One with a method KeepsNil() receives these too. The values are string, true, int64, float64, [Keyword],
 // []any, and, for a list that begins with a keyword, a pointer to a new value of the same type.
 func Unmarshal(x sexp.Sexp, into any) error {
 	v := reflect.ValueOf(into)
@@ -212,7 +212,7 @@ func decodeDynamic(x sexp.Sexp, s setter, t reflect.Type, depth int) error {
 		if err != nil {
 			return fmt.Errorf("%s %w", key, err)
 		}
-		if value == nil {
+		if _, keeps := s.(nilKeeper); value == nil && !keeps {
 			continue
 		}
 		if err := s.SetPlistField(string(key), value); err != nil {

@@ -155,13 +155,25 @@ func (p *Policy) commandRule(rules *Rules, script shell.Script, i int, directory
 	if elsewhere == "" {
 		elsewhere = at.foreignRepository(c, p.project)
 	}
+	if elsewhere == "" {
+		elsewhere = at.foreignDirectory(c, p)
+	}
+	placeOnly := false // a row allows the command, and only its place is another one
 	agreed = slices.DeleteFunc(agreed, func(a agreement) bool {
-		return elsewhere != "" && !(a.rule.inside != "" && at.in(a.rule)) || slices.ContainsFunc(c.Opaque, func(o shell.Opacity) bool { return !a.has(o.At) })
+		if slices.ContainsFunc(c.Opaque, func(o shell.Opacity) bool { return !a.has(o.At) }) {
+			return true
+		}
+		here := elsewhere == "" || a.rule.inside != "" && at.in(a.rule)
+		placeOnly = placeOnly || !here
+		return !here
 	})
 	switch {
 	case len(agreed) > 0:
 		rule := agreed[0].rule
 		return Decision{What: d.What, Kind: Allow, Line: rule.Line, Rule: rule.Name(), Reason: rule.reason(d.What)}, agreed
+	case placeOnly:
+		d.Reason = d.What + ": " + elsewhere
+		return d, nil
 	case len(c.Opaque) > 0:
 		d.Reason = d.What + ": " + c.Opaque[0].Why
 		return d, nil

@@ -224,8 +224,10 @@ func (p *Policy) Judge(ctx context.Context, a action.Action, where Where) Verdic
 	return turn.policy.applyActionRows(v.Action, v)
 }
 
-// JudgeReach judges a call of any tool by what the call touches.
-func (p *Policy) JudgeReach(all ...protocol.Reach) Verdict { return p.judgeReach(all) }
+// JudgeReachIn does the same as [Policy.JudgeReach] in a turn.
+func (p *Policy) JudgeReachIn(ctx context.Context, where Where, all ...protocol.Reach) Verdict {
+	return p.turn(ctx, where).Reach(all...)
+}
 
 // Verify judges the action, calls the hooks, and counts approvals. The Verified is valid only if
 // the verdict is Allow.

@@ -28,14 +28,14 @@ type Decision struct {
 	OnceOnly bool
 }
 
-// judgeReach returns the worst of the decisions about all that a call would touch. A call that
+// JudgeReach returns the worst of the decisions about all that a call would touch. A call that
 // touches nothing is allowed.
 //
 // Three layers decide, and each can only narrow what the next one may allow. The first is the
 // built-in fence, which no rule lifts. The second is the rules of policy.org. The third applies
 // where no rule matches: reading in the home or in a project of the conversation is allowed, and
 // everything else asks.
-func (p *Policy) judgeReach(all []protocol.Reach) Verdict {
+func (p *Policy) JudgeReach(all ...protocol.Reach) Verdict {
 	return p.judgeBy(p.rules(), all)
 }
 

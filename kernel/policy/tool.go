@@ -56,7 +56,7 @@ func (t *Turn) Call(ctx context.Context, call action.Call) (judged action.Call, 
 		v = p.trustRule(name)
 	}
 	if reach != nil {
-		v = p.judgeReach(reach)
+		v = p.JudgeReach(reach...)
 	}
 	reads = effect == protocol.ToolSpawns || effect == protocol.ToolReads && !slices.ContainsFunc(reach, func(r protocol.Reach) bool {
 		return r.Kind != protocol.ReachReads && (r.Kind != protocol.ReachFetches || v.Kind == Ask)

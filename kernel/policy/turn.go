@@ -36,7 +36,7 @@ func (p *Policy) turn(ctx context.Context, where Where) *Turn {
 }
 
 // Reach judges an action by what it would touch.
-func (t *Turn) Reach(all ...protocol.Reach) Verdict { return t.policy.judgeReach(all) }
+func (t *Turn) Reach(all ...protocol.Reach) Verdict { return t.policy.JudgeReach(all...) }
 
 // File returns the real path of a regular file that a proposal names. ~ is the user's directory, a
 // relative name lies in the home, and links are followed. The path is judged, shown and used. It is
@@ -78,7 +78,7 @@ func (t *Turn) As(ctx context.Context, tool string, arguments protocol.Object) (
 	if reach == nil {
 		return nil, v, false
 	}
-	return resolved, t.policy.judgeReach(reach), true
+	return resolved, t.policy.JudgeReach(reach...), true
 }
 
 // Named applies the rules about a tool to an action that does the same as a call of the tool, and

@@ -9,6 +9,7 @@ import (
 
 // Prompt is a composed prompt and its sections.
 type Prompt struct {
+	// Text is the prompt for models that write calls as text. See [Section] for Notation.
 	Text string
 	// Parts are all sections in their order, including those that are not in the text. The size of
 	// the text is the sum of the others, plus two bytes for each blank line between two of them.
@@ -73,7 +74,7 @@ func (l *Library) Compose(facts Facts) Prompt {
 	for _, s := range sections() {
 		part := Part{Section: s, Source: l.files[s.Name], Omission: s.absent(&facts, values, offered)}
 		if part.Omission == "" {
-			part.body = body(l.templates[s.Name].fill(values, offered))
+			part.body = body(l.templates[s.Name].fill(values, offered), s.Trust == Kernel)
 			part.write(s.MaximumTokens)
 		}
 		p.Parts = append(p.Parts, part)
@@ -86,7 +87,9 @@ func (l *Library) Compose(facts Facts) Prompt {
 		if part := &p.Parts[i]; part.Text != "" {
 			sum := sha256.Sum256([]byte(part.Text))
 			part.Hash = hex.EncodeToString(sum[:6])
-			texts = append(texts, part.Text)
+			if part.Notation != "functions" {
+				texts = append(texts, part.Text)
+			}
 		}
 	}
 	p.Text = strings.Join(texts, "\n\n")
@@ -132,8 +135,9 @@ func (p *Part) drop(why Omission) { p.Text, p.Tokens, p.Whole, p.Omission = "", 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n")
 
 // body returns a filled template as the body of a section. Its headings are one level deeper, so
-// that none looks like that of a section, and it never has more than one blank line in a row.
-func body(text string) string {
+// that none looks like that of a section, and it never has more than one blank line in a row. Unless the text is
+// this program's own, its headings lose tags that say whose words stand below them.
+func body(text string, own bool) string {
 	if strings.ContainsAny(text, "\r\v\f") {
 		text = lineEnds.Replace(text)
 	}
@@ -152,10 +156,34 @@ func body(text string) string {
 		blank = 0
 		if stars := strings.TrimLeft(line, "*"); stars != line && strings.HasPrefix(stars, " ") {
 			b.WriteByte('*')
+			if !own {
+				line = untagged(line)
+			}
 		}
 		b.WriteString(line)
 	}
 	return b.String()
+}
+
+// trustTags are the tags of sections.
+var trustTags = []string{string(Kernel), string(User), string(Skill), string(Data)}
+
+// untagged returns a heading without the tags of sections.
+func untagged(heading string) string {
+	title, tags := heading, ""
+	if at := strings.LastIndexAny(heading, " \t"); at >= 0 {
+		title, tags = strings.TrimRight(heading[:at], " \t"), heading[at+1:]
+	}
+	if len(tags) < 3 || tags[0] != ':' || tags[len(tags)-1] != ':' {
+		return heading
+	}
+	kept := slices.DeleteFunc(strings.Split(strings.Trim(tags, ":"), ":"), func(tag string) bool {
+		return slices.ContainsFunc(trustTags, func(trust string) bool { return strings.EqualFold(tag, trust) })
+	})
+	if len(kept) == 0 {
+		return title
+	}
+	return title + " :" + strings.Join(kept, ":") + ":"
 }
 
 // fit leaves out optional sections and then cuts preferred ones, the last first, until the prompt is

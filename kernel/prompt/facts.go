@@ -61,6 +61,8 @@ type Facts struct {
 	Tools []Tool
 	// Formats are the forms of property lists that a reply may have.
 	Formats []string
+	// Plain is set if text in none of these forms is the answer.
+	Plain bool
 	// Skills is the list of skills, one on each line. MoreSkills counts the skills that are not in
 	// it.
 	Skills     string
@@ -92,7 +94,7 @@ type File struct {
 	Size int    // of the file, in bytes
 }
 
-// Tool is a tool in a prompt.
+// Tool is a tool in a prompt. Without a Line it is only named, because there is no room for more.
 type Tool struct{ Name, Line string }
 
 // Delegation is work that another agent, the Requester, gave to a Subagent.
@@ -123,6 +125,13 @@ func variables() []variable {
 		{"days", (*Facts).dayTexts},
 		{"unwritten", func(f *Facts) string { return text.Line(f.Unwritten) }},
 		{"tools", (*Facts).toolLines},
+		{"answer", func(f *Facts) string {
+			if f.Plain {
+				return "the answer"
+			}
+			return ""
+		}},
+		{"more-tools", (*Facts).namedTools},
 		{"formats", func(f *Facts) string { return strings.Join(f.Formats, "\n") }},
 		{"skills", func(f *Facts) string { return f.Skills }},
 		{"more-skills", func(f *Facts) string { return number(f.MoreSkills) }},
@@ -190,11 +199,22 @@ func (f *Facts) toolLines() string {
 	slices.SortStableFunc(tools, func(a, b Tool) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 	var b strings.Builder
 	for i, t := range tools {
-		if i == 0 || !strings.EqualFold(t.Name, tools[i-1].Name) {
+		if t.Line != "" && (i == 0 || !strings.EqualFold(t.Name, tools[i-1].Name)) {
 			fmt.Fprintf(&b, "- %s\n", text.Line(t.Line))
 		}
 	}
 	return b.String()
+}
+
+// namedTools lists the names of the tools that are only named, in their order.
+func (f *Facts) namedTools() string {
+	var names []string
+	for _, t := range f.Tools {
+		if t.Line == "" {
+			names = append(names, t.Name)
+		}
+	}
+	return text.Line(strings.Join(names, ", "))
 }
 
 func (f *Facts) runtimeLine() string {

@@ -41,6 +41,10 @@ type Section struct {
 	// Fixed is true if a person's note with this name is added to the template and does not replace
 	// it.
 	Fixed bool
+	// Notation is "text" for a section that only models are to read which write calls as text, and
+	// "functions" for one for models that call the functions of their server. Without it the section is
+	// for every model.
+	Notation string
 	// Varies is true if the section may differ from one turn of a conversation to the next although
 	// the person changes nothing.
 	Varies bool
@@ -79,10 +83,11 @@ func sections() []Section {
 		{Name: "workspace", Title: "Workspace", Modes: full, Kinds: own, Tier: Preferred, Trust: User, Needs: []string{"file:WORKSPACE", "files"}, MaximumTokens: 5000},
 		{Name: "memory", Title: "Memory", Modes: full, Kinds: own, Tier: Preferred, Trust: Data, Needs: []string{"file:MEMORY", "days"}, MaximumTokens: 6000, Varies: true},
 		{Name: safety, Title: "Safety", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel, Fixed: true},
-		{Name: "tools", Title: "Tools", Modes: most, Kinds: everyone, Tier: Required, Trust: Data, Needs: []string{"tools"}},
+		{Name: "tools", Title: "Tools", Modes: most, Kinds: everyone, Tier: Required, Trust: Data, Needs: []string{"tools"}, Notation: "text"},
 		{Name: "tool-notes", Title: "Notes on tools", Modes: full, Kinds: everyone, Tier: Optional, Trust: User, Needs: []string{"file:TOOLS"}, MaximumTokens: 3000},
 		{Name: "style", Title: "How tools are called", Modes: most, Kinds: everyone, Tier: Required, Trust: Kernel, Needs: []string{"tools"}},
-		{Name: "format", Title: "What a reply is", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel, Needs: []string{"formats"}, Fixed: true},
+		{Name: "format", Title: "What a reply is", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel, Needs: []string{"formats"}, Fixed: true, Notation: "text"},
+		{Name: "functions", Title: "What a reply is", Modes: all, Kinds: everyone, Tier: Required, Trust: Kernel, Needs: []string{"formats"}, Notation: "functions"},
 		{Name: "recall", Title: "Recalling", Modes: most, Kinds: own, Tier: Preferred, Trust: Kernel, Tools: []string{"memory_search", "memory_save"}},
 		{Name: "delegation", Title: "Subagents", Modes: full, Kinds: own, Tier: Preferred, Trust: Kernel, Tools: []string{"start_subagent"}},
 		{Name: "web", Title: "The web", Modes: most, Kinds: everyone, Tier: Preferred, Trust: Kernel, Tools: []string{"web_search", "web_fetch"}},
@@ -92,7 +97,7 @@ func sections() []Section {
 		{Name: "heartbeat", Title: "Heartbeat", Modes: full, Kinds: []Kind{Heartbeat}, Tier: Required, Trust: User, MaximumTokens: 3000},
 		{Name: "duty", Title: "This task", Modes: full, Kinds: []Kind{Task}, Tier: Required, Trust: Kernel},
 		{Name: "runtime", Title: "Runtime", Modes: most, Kinds: everyone, Tier: Optional, Trust: Kernel, Needs: []string{"runtime"}, Varies: true},
-		{Name: "subagent", Title: "Your part", Modes: part, Kinds: []Kind{Subagent}, Tier: Required, Trust: Kernel, Needs: []string{"task"}},
+		{Name: "subagent", Title: "Your part", Modes: part, Kinds: []Kind{Subagent}, Tier: Required, Trust: Kernel, Needs: []string{"subagent"}},
 		{Name: "augments", Title: "From skills", Modes: most, Kinds: everyone, Tier: Required, Trust: Skill, Needs: []string{"augments"}, Varies: true},
 		{Name: "extra", Title: "From the skill that answers", Modes: all, Kinds: everyone, Tier: Required, Trust: Skill, Needs: []string{"extra"}, Fixed: true, Varies: true},
 		{Name: "wishes", Title: "What is wanted here", Modes: all, Kinds: everyone, Tier: Required, Trust: User, Needs: []string{"wishes"}, Fixed: true, Varies: true},

@@ -15,12 +15,17 @@ type ModelListResult struct {
 
 // ModelInfo is a model. Provider is the server's heading in config.org, or another
 // name of the server. The Default model answers if none is chosen. The Chosen one is
-// the session's.
+// the session's. Dialect is in which it calls tools, and Why a reason for people. Price is in dollars for a
+// million tokens in and out, and Window in tokens, as far as they are known without asking the server.
 type ModelInfo struct {
 	Name     string `json:"name"`
 	Provider string `json:"provider,omitempty"`
 	Default  bool   `json:"default,omitempty"`
 	Chosen   bool   `json:"chosen,omitempty"`
+	Dialect  string `json:"dialect,omitempty"`
+	Why      string `json:"why,omitempty"`
+	Price    string `json:"price,omitempty"`
+	Window   int    `json:"window,omitempty"`
 }
 
 // SessionModelParams chooses the model of a session, or with "" the configured one.

@@ -109,6 +109,8 @@ func own(value any) any {
 		return Keyword(v.KeywordName())
 	case *Object:
 		return *v
+	case *Arguments:
+		return Object(*v)
 	case []any:
 		for i := range v {
 			v[i] = own(v[i])

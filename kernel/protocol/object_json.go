@@ -25,7 +25,7 @@ func (o ExactObject) MarshalJSON() ([]byte, error) { return writeObject(Object(o
 
 // UnmarshalJSON is the inverse of MarshalJSON.
 func (o *ExactObject) UnmarshalJSON(data []byte) error {
-	object, err := readObject(data, true)
+	object, err := readObject(data, objectReader{exact: true})
 	*o = ExactObject(object)
 	return err
 }
@@ -37,7 +37,7 @@ func (o Object) MarshalJSON() ([]byte, error) { return writeObject(o, false) }
 // key that occurs twice then is an error. Strings under an enum key become
 // keywords. The values false, null, {} and [] are nil, so they are left out.
 func (o *Object) UnmarshalJSON(data []byte) error {
-	object, err := readObject(data, false)
+	object, err := readObject(data, objectReader{})
 	if err == nil {
 		*o = object
 	}
@@ -142,11 +142,12 @@ func (w *objectWriter) exactFloat(f float64) error {
 type objectReader struct {
 	*json.Decoder
 	exact bool
+	nils  bool // keys of values that are nil stay
 }
 
 // readObject reads an object. If it is not exact, an empty value is nil.
-func readObject(data []byte, exact bool) (Object, error) {
-	r := objectReader{json.NewDecoder(bytes.NewReader(data)), exact}
+func readObject(data []byte, r objectReader) (Object, error) {
+	r.Decoder = json.NewDecoder(bytes.NewReader(data))
 	r.UseNumber()
 	value, err := r.value("")
 	if err != nil {
@@ -222,7 +223,7 @@ func (r objectReader) object() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if value != nil || r.exact {
+		if value != nil || r.exact || r.nils {
 			o = append(o, Field{key, value})
 		}
 	}

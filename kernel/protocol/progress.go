@@ -1,7 +1,8 @@
 package protocol
 
 // MethodTurnProgress notifies the clients of a conversation how much of its budget the running turn
-// has used. It is sent when the kernel asks the model, and when the model has replied.
+// has used. It is sent when the kernel asks the model, when the model has replied, and when the turn begins
+// or ends to wait for a server.
 const MethodTurnProgress = "turn/progress"
 
 // TurnProgress is the usage of a turn so far, with the limits of its budget in the Of fields. An Of
@@ -21,4 +22,6 @@ type TurnProgress struct {
 	// Last reports that a part of the budget is used up, so that the model is asked only for its
 	// answer.
 	Last bool `json:"last,omitempty"`
+	// Wait is why the model's server does not reply, missing if it does.
+	Wait *ModelWait `json:"wait,omitempty"`
 }

@@ -51,7 +51,12 @@ type Usage struct {
 	Model    string   `json:"model,omitempty"`
 	Replies  int      `json:"replies"`
 	Unpriced int      `json:"unpriced,omitempty"`
-	Input    int      `json:"input"`          // tokens
-	Output   int      `json:"output"`         // tokens
-	Cost     *float64 `json:"cost,omitempty"` // US dollars
+	Input    int      `json:"input"`            // tokens
+	Cached   int      `json:"cached,omitempty"` // tokens of Input that came from the server's cache
+	Output   int      `json:"output"`           // tokens
+	Cost     *float64 `json:"cost,omitempty"`   // US dollars
+	// First is the mean time from a request to the first piece of its reply, in seconds. Rate is the
+	// tokens per second from there on. Both are missing if they are not known.
+	First float64 `json:"first,omitempty"`
+	Rate  float64 `json:"rate,omitempty"`
 }

@@ -61,7 +61,7 @@ func newWorld(t *testing.T) world {
 		w.attempts = append(w.attempts, "unix="+socket)
 	}
 	tcp := listen(t, "tcp", "127.0.0.1:0")
-	w.attempts = append(w.attempts, "tcp="+tcp, "mptcp="+tcp, "udp="+answer(t))
+	w.attempts = append(w.attempts, "tcp="+tcp, "mptcp="+tcp, "udp="+answerPackets(t, func() {}))
 	victim := exec.Command("/bin/bash", "-c", `while read -t 100; do :; done`, w.victim)
 	input, err := victim.StdinPipe()
 	if err != nil {
@@ -92,7 +92,16 @@ func (w world) install(t *testing.T) {
 	}
 }
 
+// listen returns the address of a listener, for which nobody waits.
 func listen(t *testing.T, network, address string) string {
+	t.Helper()
+	listener := openListener(t, network, address)
+	t.Cleanup(func() { listener.Close() })
+	return listener.Addr().String()
+}
+
+// openListener opens a listener. It makes the directory of a socket that is a file.
+func openListener(t *testing.T, network, address string) net.Listener {
 	t.Helper()
 	if network == "unix" && address[0] != '@' {
 		if err := os.MkdirAll(filepath.Dir(address), 0o755); err != nil {
@@ -103,12 +112,11 @@ func listen(t *testing.T, network, address string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { listener.Close() })
-	return listener.Addr().String()
+	return listener
 }
 
-// answer answers every packet to the address that it returns.
-func answer(t *testing.T) string {
+// answerPackets answers every packet to the address that it returns, after a call of visit.
+func answerPackets(t *testing.T, visit func()) (address string) {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -122,6 +130,7 @@ func answer(t *testing.T) string {
 			if err != nil {
 				return
 			}
+			visit()
 			_, _ = conn.WriteTo(b, from)
 		}
 	}()

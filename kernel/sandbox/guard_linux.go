@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -111,7 +112,7 @@ func (t *task) mountGuards(attributes uint64) error {
 			return err
 		}
 		own := attributes
-		if !g.open || !info.IsDir() || info.Mode() == placeholderMode {
+		if !g.open || !info.IsDir() || holdsPlace(info.Mode()) {
 			own |= unix.MOUNT_ATTR_RDONLY
 			closed[path] = true
 		}
@@ -131,11 +132,11 @@ func (t *task) mountGuards(attributes uint64) error {
 // repository HEAD is not guarded: git would take the file for the revision of that name.
 func (t *task) bare() bool {
 	git, err := os.Lstat(filepath.Join(t.Directory, ".git"))
-	if err == nil && git.Mode() != placeholderMode {
+	if err == nil && !holdsPlace(git.Mode()) {
 		return false
 	}
 	info, err := os.Lstat(filepath.Join(t.Directory, head))
-	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode() == placeholderMode
+	return errors.Is(err, fs.ErrNotExist) || err == nil && holdsPlace(info.Mode())
 }
 
 // mountAbove mounts the directories between the granted directory and a guard on themselves.
@@ -199,7 +200,7 @@ func (t *task) mountOnce(path string, attributes uint64) error {
 // one. A placeholder there is locked until this process ends.
 func (t *task) guarded(path string, g guard) (fs.FileInfo, error) {
 	const tries = 100 // another command that ends at this moment removes its guards
-	for range tries {
+	for try := range tries {
 		info, err := os.Lstat(path)
 		switch {
 		case err == nil && !g.isPlaceholder(path, info):
@@ -228,34 +229,45 @@ func (t *task) guarded(path string, g guard) (fs.FileInfo, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.locks = append(t.locks, file)
-		return file.Stat()
+		if info, err = file.Stat(); err != nil || info.Mode() != unfinishedMode {
+			t.locks = append(t.locks, file)
+			return info, err
+		}
+		if file.Close(); try > tries/2 { // its maker was killed
+			_ = os.Remove(path)
+		}
+		time.Sleep(time.Millisecond)
 	}
 	return nil, errors.New("it comes and goes")
 }
 
-// place puts a placeholder where nothing is.
+// unfinishedMode is the mode of a placeholder whose text is still to come. Nobody else uses it.
+const unfinishedMode = fs.ModeSticky | 0o400
+
+// place puts a placeholder where nothing is. One call makes it and gives it its mode: a warden can be killed
+// between two, and what it leaves must be known as its own.
 func (g guard) place(path string) error {
+	defer unix.Umask(unix.Umask(0))
 	if g.text == "" {
-		if err := os.Mkdir(path, 0o500); err != nil {
-			return err
-		}
-		return os.Chmod(path, fs.ModeSticky|0o500)
+		return os.Mkdir(path, placeholderMode)
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o400)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, unfinishedMode)
 	if err != nil {
 		return err
 	}
 	_, err = file.WriteString(g.text)
-	return errors.Join(err, file.Close())
+	return errors.Join(err, file.Chmod(0o400), file.Close())
 }
 
 // isPlaceholder reports whether a file is the placeholder of this guard.
 func (g guard) isPlaceholder(path string, info fs.FileInfo) bool {
 	if !g.placeholder || g.text == "" {
-		return g.placeholder && info.Mode() == placeholderMode
+		return g.placeholder && holdsPlace(info.Mode())
 	}
-	if !info.Mode().IsRegular() || info.Mode().Perm() != 0o400 || info.Size() != int64(len(g.text)) {
+	if info.Mode() == unfinishedMode {
+		return true
+	}
+	if info.Mode() != 0o400 || info.Size() != int64(len(g.text)) {
 		return false
 	}
 	text, err := os.ReadFile(path)

@@ -83,7 +83,7 @@ func (v *view) ask() {
 // hasContent reports whether something other than a placeholder exists at a path.
 func hasContent(path string) bool {
 	info, err := os.Lstat(path)
-	return err == nil && info.Mode() != placeholderMode
+	return err == nil && !holdsPlace(info.Mode())
 }
 
 // note stores the stamp of a startup file. For a directory at the top it stores only that it exists,

@@ -6,10 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"org-agent/kernel/sandbox"
 )
@@ -196,5 +200,87 @@ until [ -e sub/.git/config.set-aside ]; do sleep 0.05; done; mv sub/.git/config.
 	}
 	if _, err := os.Lstat(note); err == nil {
 		t.Error("the note is still there")
+	}
+}
+
+// TestWardenKilledWhilePlacing: nothing stays in a directory whose warden is killed while it puts placeholders there,
+// whichever of them it was at.
+func TestWardenKilledWhilePlacing(t *testing.T) {
+	kind := look(t)
+	if !kind.Fenced() {
+		return
+	}
+	directory := resolved(t)
+	for _, name := range []string{".hg", ".jj/repo"} { // the placeholders in them are files with a text
+		if err := os.MkdirAll(filepath.Join(directory, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	number, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := os.NewFile(uintptr(number), "inotify")
+	defer events.Close()
+	for _, name := range []string{"", ".hg", ".jj/repo"} {
+		if _, err := unix.InotifyAddWatch(number, filepath.Join(directory, name), unix.IN_CREATE); err != nil {
+			t.Fatal(err)
+		}
+	}
+	killed := 0
+	for round := range 60 {
+		if err := events.SetReadDeadline(time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+		var killing sync.WaitGroup
+		killing.Go(func() { killWarden(events, round%8) })
+		p, err := sandbox.Start(t.Context(), kind, sandbox.Command{Text: "true", Home: "/root", Directory: directory, Writes: true, Environment: os.Getenv}, nil, nil)
+		if err == nil {
+			_, _ = p.Wait()
+		} else {
+			killed++
+		}
+		if err := events.SetReadDeadline(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		killing.Wait()
+		var left []string
+		if err := filepath.WalkDir(directory, func(path string, entry fs.DirEntry, err error) error {
+			if path != directory && !slices.Contains([]string{".hg", ".jj", "repo"}, entry.Name()) {
+				left = append(left, path)
+			}
+			return err
+		}); err != nil || len(left) > 0 {
+			t.Fatalf("round %d left %q, %v", round, left, err)
+		}
+	}
+	t.Logf("%d wardens were killed before they began", killed)
+	if killed == 0 {
+		t.Error("the test shows nothing")
+	}
+}
+
+// killWarden kills the warden that this program starts as soon as it has made a number of files.
+func killWarden(events *os.File, files int) {
+	warden := -1
+	for began := time.Now(); warden < 0 && time.Since(began) < time.Second; {
+		lists, _ := filepath.Glob("/proc/self/task/*/children")
+		for _, list := range lists {
+			text, _ := os.ReadFile(list) // a thread may have ended
+			for _, pid := range strings.Fields(string(text)) {
+				if line, err := os.ReadFile("/proc/" + pid + "/cmdline"); err == nil && strings.HasSuffix(string(line), "\x00sandbox\x00") {
+					warden, _ = strconv.Atoi(pid)
+				}
+			}
+		}
+	}
+	event := make([]byte, unix.SizeofInotifyEvent+unix.NAME_MAX+1)
+	for range files {
+		if _, err := events.Read(event); err != nil {
+			return
+		}
+	}
+	if warden > 0 {
+		_ = unix.Kill(warden, unix.SIGKILL)
 	}
 }

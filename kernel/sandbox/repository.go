@@ -17,6 +17,10 @@ var dependencyDirectories = [...]string{"node_modules", "__pycache__", ".venv", 
 // placeholderMode is the mode of a directory that is a placeholder. Nobody else uses it.
 const placeholderMode = fs.ModeDir | fs.ModeSticky | 0o500
 
+// holdsPlace reports whether a file of such a mode is a directory that is a placeholder. It may have got
+// its group from the directory above.
+func holdsPlace(mode fs.FileMode) bool { return mode&^fs.ModeSetgid == placeholderMode }
+
 // Repositories returns the paths of the repositories in a directory and below it: each .git,
 // whatever it is, and each directory that is a repository itself. Less deep ones come first. whole
 // is false if not every directory was searched, because there are too many or one cannot be read.
@@ -42,7 +46,7 @@ func repositoriesAt(at string, entries []fs.DirEntry) (found []string) {
 // isPlaceholder reports whether an entry is the placeholder of a running command.
 func isPlaceholder(entry fs.DirEntry) bool {
 	info, err := entry.Info()
-	return err == nil && info.Mode() == placeholderMode
+	return err == nil && holdsPlace(info.Mode())
 }
 
 // walk visits a directory and those below it, except the content of a .git. Less deep ones come

@@ -114,7 +114,15 @@ func sweep(note string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(note, text, 0o600)
+	file, err := os.OpenFile(note, os.O_WRONLY|os.O_TRUNC, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // the command was of a later program, which has finished it
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Close())
 }
 
 // readNote reads a note. It has no view if the program was killed before the note was complete, and so

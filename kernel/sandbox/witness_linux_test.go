@@ -84,15 +84,7 @@ func newWitness(t *testing.T) *witness {
 // listen counts connections.
 func (w *witness) listen(t *testing.T, network, address string) {
 	t.Helper()
-	if network == "unix" && address[0] != '@' {
-		if err := os.MkdirAll(filepath.Dir(address), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	listener, err := net.Listen(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := openListener(t, network, address)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -109,27 +101,10 @@ func (w *witness) listen(t *testing.T, network, address string) {
 	w.sockets = append(w.sockets, network+"="+listener.Addr().String())
 }
 
-// receive counts packets.
+// receive counts packets. The answer tells the visitor that it was counted.
 func (w *witness) receive(t *testing.T) {
 	t.Helper()
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for b := make([]byte, 16); ; {
-			_, from, err := conn.ReadFrom(b)
-			if err != nil {
-				return
-			}
-			w.visits.Add(1)
-			_, _ = conn.WriteTo(b[:1], from) // so that the visitor knows that it was counted
-		}
-	}()
-	t.Cleanup(func() { conn.Close(); <-done })
-	w.sockets = append(w.sockets, "udp="+conn.LocalAddr().String())
+	w.sockets = append(w.sockets, "udp="+answerPackets(t, func() { w.visits.Add(1) }))
 }
 
 // connections returns how many visits there were since the last call. It visits each listener last

@@ -27,8 +27,8 @@ type Memory struct {
 
 // IndexUpkeep updates the index when files change.
 type IndexUpkeep interface {
-	// Await reports whether the index has been completed since the start. If not, it waits for a moment
-	// first.
+	// Await reports whether the index has been completed since the start, and since there were other
+	// directories of notes. If not, it waits for a moment first.
 	Await(ctx context.Context) bool
 }
 

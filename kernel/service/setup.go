@@ -58,7 +58,11 @@ func (s Setup) models(ctx context.Context, p protocol.SetupModelsParams) (result
 	}
 	ctx, cancel := context.WithTimeout(ctx, setupListTimeout)
 	defer cancel()
-	result.Models, err = route.NewServer(s.Route.Drivers[0], m, s.Route.Env).Models(ctx)
+	driver, err := s.Route.Drivers.Named(m.Driver)
+	if err != nil {
+		return result, err
+	}
+	result.Models, err = route.NewServer(driver, m, s.Route.Env).Models(ctx)
 	switch llm.ClassOf(err) {
 	case llm.ClassBadRequest, llm.ClassModel, llm.ClassProtocol:
 		return result, nil

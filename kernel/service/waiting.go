@@ -24,6 +24,7 @@ type Asks struct {
 	Decider Decider
 	Judge   Judge
 	Kinds   ClientChecker
+	Tools   ToolChecker
 	// RulesChanged is called when a decision has written a rule into policy.org.
 	RulesChanged func()
 }
@@ -48,6 +49,11 @@ type Judge interface {
 // ClientChecker asks the client that would perform an action whether it could.
 type ClientChecker interface {
 	CheckClient(ctx context.Context, order kind.Order, a action.Action) error
+}
+
+// ToolChecker returns why a waiting call can no longer be made, or nil. Only the person who decides may see it.
+type ToolChecker interface {
+	Stale(ctx context.Context, name string, arguments protocol.Object) error
 }
 
 // Methods returns the methods of this service.
@@ -146,7 +152,8 @@ func (a Asks) checkFresh(ctx context.Context, p protocol.AskDecideParams, edited
 }
 
 // stale judges a waiting action again, and asks its performer whether it could be performed. It
-// returns what prevents the action, or "" if nothing does or that is not known.
+// returns what prevents the action, or "" if nothing does or that is not known. It is computed when a
+// person looks or decides, and is stored nowhere: whoever proposed the action may not know what it says.
 func (a Asks) stale(ctx context.Context, approval protocol.Ask, waiting action.Action) string {
 	verdict := a.Judge.Judge(ctx, waiting, policy.Where{Session: approval.Session, Turn: approval.Turn})
 	switch {
@@ -159,6 +166,15 @@ func (a Asks) stale(ctx context.Context, approval protocol.Ask, waiting action.A
 	order := kind.Order{ID: approval.ID, Session: approval.Session, Turn: approval.Turn, Event: approval.Event}
 	if err := a.Kinds.CheckClient(ctx, order, verdict.Action); err != nil {
 		return err.Error()
+	}
+	for _, call := range verdict.Action.Calls() {
+		arguments, err := call.Arguments()
+		if err == nil {
+			err = a.Tools.Stale(ctx, call.Tool, arguments)
+		}
+		if err != nil {
+			return err.Error()
+		}
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package service_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -37,15 +38,29 @@ func (d *fakeDesk) Decide(_ context.Context, p protocol.AskDecideParams, edited 
 }
 
 // Judge allows everything.
-func (d *fakeDesk) Judge(_ context.Context, _ action.Action, where policy.Where) policy.Verdict {
+func (d *fakeDesk) Judge(_ context.Context, a action.Action, where policy.Where) policy.Verdict {
 	d.judged = append(d.judged, where)
-	return policy.Verdict{Kind: policy.Allow}
+	return policy.Verdict{Kind: policy.Allow, Action: a}
 }
 
-// CheckClient reports for every action that its text has changed.
-func (d *fakeDesk) CheckClient(_ context.Context, order kind.Order, _ action.Action) error {
+// CheckClient reports for every action of Emacs that its text has changed.
+func (d *fakeDesk) CheckClient(_ context.Context, order kind.Order, a action.Action) error {
+	if a.Target() != "emacs" {
+		return nil
+	}
 	return errors.New("its text is another")
 }
+
+// Stale reports of every call of edit that its file has changed.
+func (d *fakeDesk) Stale(_ context.Context, name string, arguments protocol.Object) error {
+	if name != "edit" {
+		return nil
+	}
+	return fmt.Errorf("%s has changed", arguments.Text("path"))
+}
+
+// callEdit is a call of a tool that changes a text.
+const callEdit = `(:type :request :target :tool :payload (:action :call :tool "edit" :args (:path "/a" :old "a" :new "b")))`
 
 // edit is an action that changes a text.
 const edit = `(:type :request :target :emacs :payload (:action :edit :file "notes.org" :old "a" :new "b"))`
@@ -55,12 +70,12 @@ func TestAsks(t *testing.T) {
 	approval := func(id, text, action string) protocol.Ask {
 		return protocol.Ask{ID: id, Sort: protocol.AskApproval, PendingAction: protocol.PendingAction{Text: text, Action: action}}
 	}
-	d := &fakeDesk{asks: []protocol.Ask{approval("a", "short", ""), approval("b", long, ""), approval("c", "short", edit),
+	d := &fakeDesk{asks: []protocol.Ask{approval("a", "short", ""), approval("b", long, ""), approval("c", "short", edit), approval("t", "short", callEdit),
 		{ID: "q", Sort: protocol.AskQuestion, Act: "act", PendingAction: protocol.PendingAction{Action: edit}}}}
-	conn := serve(t, service.Asks{Store: d, Decider: d, Judge: d, Kinds: d}.Methods())("a shell")
+	conn := serve(t, service.Asks{Store: d, Decider: d, Judge: d, Kinds: d, Tools: d}.Methods())("a shell")
 
 	var list protocol.AskListResult
-	if err := conn.Call(within(t), protocol.MethodAskList, protocol.Empty{}, &list); err != nil || len(list.Asks) != 4 {
+	if err := conn.Call(within(t), protocol.MethodAskList, protocol.Empty{}, &list); err != nil || len(list.Asks) != 5 {
 		t.Fatalf("%d wait, %v", len(list.Asks), err)
 	}
 	size := 0
@@ -101,7 +116,12 @@ func TestAsks(t *testing.T) {
 	if err := conn.Call(within(t), protocol.MethodAskCheck, protocol.AskCheckParams{ID: "c"}, &check); err != nil || check.Stale != "its text is another" || len(d.judged) != 2 {
 		t.Errorf("%+v, %v, judged %d times", check, err, len(d.judged))
 	}
-	if q := list.Asks[3]; q.ID != "q" || q.Action != "" || q.Act != "" {
+	err = conn.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: "t", Decision: protocol.AllowOnce}, nil)
+	wantError(t, "a call of a tool that would change nothing", err, protocol.CodeStale, "/a has changed")
+	if err := conn.Call(within(t), protocol.MethodAskCheck, protocol.AskCheckParams{ID: "t"}, &check); err != nil || check.Stale != "/a has changed" {
+		t.Errorf("%+v, %v", check, err)
+	}
+	if q := list.Asks[4]; q.ID != "q" || q.Action != "" || q.Act != "" {
 		t.Errorf("the question is sent as %+v", q)
 	}
 	if err := conn.Call(within(t), protocol.MethodAskDecide, protocol.AskDecideParams{ID: "q", Decision: protocol.Answered}, nil); err != nil {

@@ -13,16 +13,10 @@ import (
 )
 
 // reconcileUnkept reconciles the conversation's file with the journal if no client keeps the file.
+// It replaces each subtree of the file that still shows a closed ask as waiting by its closed heading. If
+// a person changed the subtree, their text stays below the new heading; if they changed the heading, the
+// whole subtree stays.
 func (f *conversationFile) reconcileUnkept(ctx context.Context) {
-	if !f.session.viewers.hasKeeper() {
-		f.reconcile(ctx)
-	}
-}
-
-// reconcile replaces each subtree of the file that still shows a closed ask as waiting by its
-// closed heading. If a person changed the subtree, their text stays below the new heading; if they
-// changed the heading, the whole subtree stays.
-func (f *conversationFile) reconcile(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
 	path := f.path()
 	if path == "" {
@@ -30,6 +24,9 @@ func (f *conversationFile) reconcile(ctx context.Context) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.session.viewers.hasKeeper() {
+		return
+	}
 	if err := f.reconcileText(ctx, path); err != nil {
 		f.session.logger().Error("what is closed still waits in the conversation's file", "err", err)
 		f.session.viewers.broadcast(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: err.Error()})
@@ -66,11 +63,14 @@ func (f *conversationFile) reconcileText(ctx context.Context, path string) error
 // replaceUnkept replaces a subtree of the conversation's file by another one if no client keeps the file.
 func (f *conversationFile) replaceUnkept(ctx context.Context, old, subtree string) {
 	path := f.path()
-	if path == "" || f.session.viewers.hasKeeper() {
+	if path == "" {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.session.viewers.hasKeeper() {
+		return
+	}
 	text, err := os.ReadFile(path)
 	if err == nil {
 		if replaced := closeIn(string(text), old, subtree); replaced != string(text) {

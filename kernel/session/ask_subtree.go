@@ -58,20 +58,20 @@ func approvalSubtree(level int, a protocol.Ask) string {
 	if cut > 0 {
 		fmt.Fprintf(&b, "\nCut here: %s are not shown. =v= below shows all, and so does =org-agent approve %s=.\n", unshown(a, cut), a.ID)
 	}
-	reading := ""
+	// The client knows the last line as the one on which single letters are keys. It has at most 80 columns.
+	choices := "=v= look closely    =m= more choices"
 	if a.Reading != nil {
 		b.WriteString(readingOffer(*a.Reading))
-		reading = "=r= reading here    "
+		choices = "=r= reading here    =v= look closely    =m= more"
 	}
-	// The client knows the last line as the one on which single letters are keys.
-	fmt.Fprintf(&b, "\n=C-c C-c= yes, once    =C-c C-k= no    %s=v= look closely    =m= more choices\n", reading)
+	fmt.Fprintf(&b, "\n=C-c C-c= yes, once    =C-c C-k= no    %s\n", choices)
 	return askSubtree(level, a.ID, "approval", b.String())
 }
 
 // readingOffer lists the read-only set of a project, and how a person accepts it.
 func readingOffer(offer protocol.ReadingOffer) string {
 	var b strings.Builder
-	b.WriteString("\n=r= below allows this and, from now on, reading in this project. It adds these rules to =policy.org=:\n\n```text\n")
+	b.WriteString("\n=r= below also allows reading in this project, with these rules in =policy.org=:\n\n```text\n")
 	for _, row := range offer.Rows {
 		fmt.Fprintf(&b, "%s | %s\n", row.Rule, row.Matches)
 	}

@@ -80,6 +80,51 @@ func TestApprovalSubtree(t *testing.T) {
 	}
 }
 
+// TestApprovalSaysWhatIsNotShown: of a long text the letter says twice, above and below it, how much is not in it.
+func TestApprovalSaysWhatIsNotShown(t *testing.T) {
+	lines := func(n int) string { return strings.Repeat("0123456\n", n) }
+	for _, c := range []struct{ text, unshown string }{
+		{lines(protocol.AskLines), ""},
+		{lines(protocol.AskLines + 1), "8 bytes"},
+		{lines(protocol.AskLines + 20), "20 lines (160 bytes)"},
+		{strings.Repeat("x", protocol.AskBytes+7), "7 bytes"},
+		{lines(2 * protocol.AskTextLimit / 8), "more than 8092 lines (130272 bytes)"},
+	} {
+		a := approval(c.text)
+		if c.unshown == "" {
+			if subtree := approvalSubtree(1, a); strings.Contains(subtree, "not shown") || !strings.Contains(subtree, lines(protocol.AskLines)+"#+end_src\n") {
+				t.Errorf("a text of %d bytes is not whole in\n%s", len(c.text), subtree)
+			}
+			continue
+		}
+		subtree := approvalSubtree(1, a.Shortened())
+		if above := "\n:END:\n- " + c.unshown + " of what you would allow are not shown here: =v= below shows all\n- it runs\n"; !strings.Contains(subtree, above) {
+			t.Errorf("%q is not above the text in\n%.400s", above, subtree)
+		}
+		below := "\n#+end_src\n\nCut here: " + c.unshown + " are not shown. =v= below shows all, and so does =org-agent approve a1=.\n\n=C-c C-c= yes, once    =C-c C-k= no    =v= look closely    =m= more choices\n"
+		if !strings.HasSuffix(subtree, below) {
+			t.Errorf("%q is not below the text in\n%s", below, subtree[max(0, len(subtree)-400):])
+		}
+	}
+}
+
+// TestApprovalChoicesHaveOneLine: the choices, and what is offered with them, are each seen on one line of a terminal.
+func TestApprovalChoicesHaveOneLine(t *testing.T) {
+	a := approval("git log")
+	a.Reading = &protocol.ReadingOffer{Directory: "/home/me/x", Rows: []protocol.OfferedRow{{Rule: "reads", Matches: "~/x/**"}}}
+	subtree := approvalSubtree(1, a)
+	end := "\n=r= below also allows reading in this project, with these rules in =policy.org=:\n\n#+begin_src text\nreads | ~/x/**\n#+end_src\n\n" +
+		"=C-c C-c= yes, once    =C-c C-k= no    =r= reading here    =v= look closely    =m= more\n"
+	if !strings.HasSuffix(subtree, end) {
+		t.Errorf("the letter ends so:\n%s", subtree[max(0, len(subtree)-500):])
+	}
+	for line := range strings.Lines(end) {
+		if columns := len(strings.ReplaceAll(line, "=", "")) - 1; columns >= 80 {
+			t.Errorf("%d columns are seen of %s", columns, line)
+		}
+	}
+}
+
 // What a person wrote into the subtree stays, and a heading that they changed is theirs.
 func TestCloseInKeepsWhatIsAPersons(t *testing.T) {
 	a := approval("make install")

@@ -96,8 +96,10 @@ func TestAskGoesOneWay(t *testing.T) {
 			t.Errorf("the field %s of an ask is in nothing that was asked here", name(f))
 		}
 	}
-	for _, f := range jsonFields(reflect.TypeFor[protocol.AskClosed]()) {
-		fields[name(f)] = true
+	for _, kind := range []reflect.Type{reflect.TypeFor[protocol.AskClosed](), reflect.TypeFor[protocol.AskCheckResult]()} {
+		for _, f := range jsonFields(kind) {
+			fields[name(f)] = true
+		}
 	}
 	key := regexp.MustCompile(`\(plist-get (?:approval|question|ask|asked|params) :([a-z-]+)\)`)
 	found := map[string]bool{}

@@ -100,7 +100,9 @@ func (s *Session) attach(a *attachment) protocol.SessionLoadResult {
 	s.hold()
 	result := protocol.SessionLoadResult{Session: s.name(), File: s.file.path()}
 	replaced := 0
+	s.file.mu.Lock() // the kernel does not write a file that a client keeps, nor finish to write it then
 	replaced, result.Keeper = s.viewers.add(a, result.File != "")
+	s.file.mu.Unlock()
 	for range replaced {
 		s.release()
 	}
@@ -262,14 +264,18 @@ func (h *Sessions) Detach(client Client) {
 // detach removes the client. If it was the keeper, the next client that can becomes the keeper, and the
 // kernel adds the turns that the file lacks.
 func (s *Session) detach(ctx context.Context, id string) {
-	removed, wasKeeper, successor := s.viewers.remove(id)
-	if !removed {
+	gone, wasKeeper := s.viewers.remove(id)
+	if gone == nil {
 		return
 	}
 	defer s.release()
 	if !wasKeeper {
 		return
 	}
+	// A receipt that came may still wait for the disk. Without it the turn would count as one that the file
+	// never had, and come back after a person removed it.
+	gone.receipts.Wait()
+	successor := s.viewers.handOver()
 	s.file.write(ctx)
 	s.file.reconcileUnkept(ctx)
 	if successor != nil {

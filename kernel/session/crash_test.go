@@ -46,3 +46,34 @@ func TestCrashBetweenTheAnswerAndItsEnd(t *testing.T) {
 		h.close(t)
 	}
 }
+
+// A client that keeps the file may be back before the turn that broke off has ended. It inserts what
+// says so, and writes the file itself: if the kernel did so as well, each would find the other's changes.
+func TestCrashOfATurnWhoseFileIsKept(t *testing.T) {
+	h := open(t, t.TempDir(), echo)
+	if _, _, err := h.journal.Turns.Accept(t.Context(), message("q1", "hello"), "t1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.journal.Turns.SetTurn(t.Context(), journal.TurnChange{ID: "t1", State: protocol.TurnRunning}); err != nil {
+		t.Fatal(err)
+	}
+	c := &client{id: "emacs", emacs: true}
+	if result := h.attach(t, c, protocol.SessionLoadParams{Session: "main"}); !result.Keeper {
+		t.Fatal("the client does not keep the file")
+	}
+	if err := h.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the queue", func() bool { _, running, queued := h.Counts(); return running+queued == 0 })
+	if texts := c.actTexts(); len(texts) != 1 || !strings.Contains(texts[0], ":STATE:    interrupted") {
+		t.Errorf("the client got %q", texts)
+	}
+	if text := h.file(t, "main"); text != "" {
+		t.Errorf("the kernel wrote the file of the client:\n%s", text)
+	}
+	h.Detach(c)
+	if text := h.file(t, "main"); strings.Count(text, ":STATE:    interrupted") != 1 {
+		t.Errorf("the file is\n%s", text)
+	}
+	h.close(t)
+}

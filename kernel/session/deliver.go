@@ -44,8 +44,10 @@ func (s *Session) wireAct(act journal.Act, turn journal.Turn, view protocol.View
 // receipt.
 func (s *Session) sendTo(a *attachment, act protocol.Act) {
 	h := s.sessions
+	recorded := s.viewers.expectReceipt(a)
 	wait := a.client.Deliver(act)
-	h.start(func() {
+	started := h.start(func() {
+		defer recorded()
 		receipt, err := wait(a.ctx)
 		ctx := context.WithoutCancel(a.ctx)
 		kept := journal.Receipt{Client: a.client.ID(), Receipt: receipt}
@@ -70,6 +72,9 @@ func (s *Session) sendTo(a *attachment, act protocol.Act) {
 			}
 		}
 	})
+	if !started {
+		recorded()
+	}
 }
 
 // showQuestion notifies every client that the turn runs. Clients that lack the question insert it. If no

@@ -38,7 +38,15 @@ func (f *conversationFile) path() string {
 // and changes no other byte of it. An error is logged and reported once, and a goroutine tries again until
 // the file can be written.
 func (f *conversationFile) write(ctx context.Context) {
-	if f.path() == "" || f.attempt(ctx) {
+	f.writeWhere(ctx, true)
+}
+
+// writeUnkept writes the file if no client keeps it.
+func (f *conversationFile) writeUnkept(ctx context.Context) { f.writeWhere(ctx, false) }
+
+// writeWhere writes the file, if kept is false only where no client keeps it.
+func (f *conversationFile) writeWhere(ctx context.Context, kept bool) {
+	if f.path() == "" || f.attempt(ctx, kept) {
 		return
 	}
 	f.mu.Lock()
@@ -56,11 +64,16 @@ func (f *conversationFile) write(ctx context.Context) {
 	}
 }
 
-// attempt writes the file, and reports whether it could.
-func (f *conversationFile) attempt(ctx context.Context) bool {
+// attempt writes the file, and reports whether it could. With kept false it leaves that to a client that
+// keeps the file. None begins to keep it meanwhile: the lock is held for that, see [Session.attach].
+func (f *conversationFile) attempt(ctx context.Context, kept bool) bool {
 	ctx = context.WithoutCancel(ctx)
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if !kept && f.session.viewers.hasKeeper() {
+		f.tell(nil)
+		return true
+	}
 	err := f.add(ctx)
 	for tries := 0; tries < 3 && errors.Is(err, atomicfile.ErrChanged); tries++ {
 		err = f.add(ctx) // another program saved the file meanwhile: its text stays
@@ -104,13 +117,7 @@ func (f *conversationFile) writeAgain(ctx context.Context) {
 			return
 		case <-time.After(pause):
 		}
-		if f.session.viewers.hasKeeper() {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.tell(nil)
-			return
-		}
-		if f.attempt(ctx) {
+		if f.attempt(ctx, false) {
 			return
 		}
 	}
@@ -118,13 +125,6 @@ func (f *conversationFile) writeAgain(ctx context.Context) {
 
 // journal returns the journal of the sessions.
 func (f *conversationFile) journal() Journal { return f.session.sessions.config.Journal }
-
-// writeUnkept writes the file if no client keeps it.
-func (f *conversationFile) writeUnkept(ctx context.Context) {
-	if !f.session.viewers.hasKeeper() {
-		f.write(ctx)
-	}
-}
 
 // add writes the turns and acts that the file lacks, in one attempt. The caller holds the lock.
 func (f *conversationFile) add(ctx context.Context) error {

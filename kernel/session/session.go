@@ -187,7 +187,7 @@ func (s *Session) finishInterrupted(ctx context.Context, turn *Turn) {
 		}
 	}
 	s.finish(ctx, turn, outcome)
-	s.file.write(ctx)
+	s.file.writeUnkept(ctx)
 	s.file.reconcileUnkept(ctx) // the last kernel may have closed asks and not shown that
 }
 

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -29,7 +30,8 @@ func TestMain(m *testing.M) {
 type client struct {
 	id    string
 	emacs bool
-	saved bool // its receipts say so
+	saved bool   // its receipts say so
+	late  func() // what happens between the end of its connection and its receipts
 
 	mu   sync.Mutex
 	told []note
@@ -58,7 +60,11 @@ func (c *client) Deliver(act protocol.Act) func(context.Context) (protocol.Recei
 	defer c.mu.Unlock()
 	c.acts = append(c.acts, act)
 	c.told = append(c.told, note{protocol.MethodAct, act})
-	return func(context.Context) (protocol.Receipt, error) {
+	return func(ctx context.Context) (protocol.Receipt, error) {
+		if c.late != nil {
+			<-ctx.Done()
+			c.late()
+		}
 		return protocol.Receipt{Done: true, Saved: c.saved}, nil
 	}
 }
@@ -337,6 +343,33 @@ func TestWhatAPersonTookOutStaysOut(t *testing.T) {
 	h.attach(t, fresh, protocol.SessionLoadParams{})
 	if n := count[protocol.StoredTurn](fresh); n != 2 {
 		t.Errorf("%d turns sent for a lost file, want 2", n)
+	}
+}
+
+// A receipt that came counts, also if it is recorded only when its client is gone, and another turn ends
+// meanwhile.
+func TestReceiptsCountWhenTheKeeperGoes(t *testing.T) {
+	h := open(t, t.TempDir(), echo)
+	defer h.close(t)
+	emacs, other := &client{id: "e", emacs: true, saved: true}, &client{id: "o"}
+	h.attach(t, emacs, protocol.SessionLoadParams{})
+	h.attach(t, other, protocol.SessionLoadParams{View: protocol.ViewPlain, Watch: true})
+	emacs.late = sync.OnceFunc(func() {
+		if _, err := h.Submit(t.Context(), message("q2", "two")); err != nil {
+			t.Error(err)
+		}
+		until(t, "the other end", func() bool { return count[protocol.TurnFinished](other) == 2 })
+	})
+	if _, err := h.Submit(t.Context(), message("q1", "one")); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the end", func() bool { return count[protocol.TurnFinished](other) == 1 })
+	if err := errors.Join(os.MkdirAll(filepath.Join(h.directory, "sessions"), 0o700), os.WriteFile(filepath.Join(h.directory, "sessions", "main.org"), []byte("* mine\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	h.Detach(emacs)
+	if got := h.file(t, "main"); !strings.Contains(got, "* mine\n") || strings.Contains(got, "q1") || strings.Count(got, "Answer to two") != 1 {
+		t.Errorf("want what is there and the answer that nobody kept:\n%s", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"org-agent/kernel/llm"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	plain "org-agent/kernel/text"
@@ -31,9 +32,8 @@ type trail struct {
 	stopReason   string                // why the answer is incomplete, a sentence or two; "" of a complete one
 	progress     protocol.TurnProgress // zero before the first request to a model
 	hasUsage     bool                  // tokens were counted
-	input        int
-	output       int
-	cost         *float64
+	usage        llm.Usage
+	speed        llm.Speed
 }
 
 // Call is one action that a model proposed on the way to an answer.
@@ -79,11 +79,11 @@ func (t *Turn) AddCall(call Call) {
 	}
 }
 
-// SetUsage sets the tokens and the cost of the turn so far, for the drawer of the answer.
-func (t *Turn) SetUsage(input, output int, cost *float64) {
+// SetUsage sets the tokens, the cost and the speed of the turn so far, for the drawer of the answer.
+func (t *Turn) SetUsage(usage llm.Usage, speed llm.Speed) {
 	t.trail.mu.Lock()
 	defer t.trail.mu.Unlock()
-	t.trail.hasUsage, t.trail.input, t.trail.output, t.trail.cost = true, input, output, cost
+	t.trail.hasUsage, t.trail.usage, t.trail.speed = true, usage, speed
 }
 
 // SetStopReason adds to the answer why the turn was stopped early.
@@ -118,11 +118,14 @@ func (t *Turn) annotate(subtree string) string {
 	defer t.trail.mu.Unlock()
 	var properties []org.Property
 	if t.trail.hasUsage {
-		properties = append(properties, org.Property{Key: "TOKENS", Value: fmt.Sprintf("%d/%d", t.trail.input, t.trail.output)})
-		if t.trail.cost != nil {
-			properties = append(properties, org.Property{Key: "COST", Value: dollars(*t.trail.cost)})
+		properties = append(properties, org.Property{Key: "TOKENS", Value: fmt.Sprintf("%d/%d", t.trail.usage.Input, t.trail.usage.Output)})
+		if t.trail.usage.Cost != nil {
+			properties = append(properties, org.Property{Key: "COST", Value: dollars(*t.trail.usage.Cost)})
 		}
 		properties = append(properties, org.Property{Key: "SECONDS", Value: fmt.Sprintf("%.1f", time.Since(t.Record.Started).Seconds())})
+		if speed := speedText(t.trail.speed); speed != "" {
+			properties = append(properties, org.Property{Key: "SPEED", Value: speed})
+		}
 	}
 	thoughts := t.trail.thoughts.String()
 	if more := t.trail.thoughtChars - utf8.RuneCountInString(thoughts); more > 0 {
@@ -140,6 +143,18 @@ func (t *Turn) annotate(subtree string) string {
 		items = append(items, org.Remark{By: "Stopped", Text: t.trail.stopReason})
 	}
 	return org.Annotate(subtree, properties, []org.Drawer{{Name: "THOUGHTS", Text: thoughts}, {Name: "CALLS", Text: calls}}, items)
+}
+
+// speedText returns how fast the replies came, "" if that is not known.
+func speedText(speed llm.Speed) string {
+	if speed.Replies == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%.2f s to the first word", speed.Mean().Seconds())
+	if rate := speed.Rate(); rate > 0 {
+		text += fmt.Sprintf(", %.0f tokens/s", rate)
+	}
+	return text
 }
 
 // dollars formats an amount without trailing zeros.

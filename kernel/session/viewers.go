@@ -25,6 +25,20 @@ type attachment struct {
 	ctx    context.Context // ends when it detaches, or with the sessions
 	leave  context.CancelFunc
 	pause  time.Duration // between pieces of an answer, as the client wishes; 0 without a wish
+	// receipts are those that are not recorded yet. The viewers' mutex guards its Add.
+	receipts sync.WaitGroup
+}
+
+// expectReceipt notes that a receipt of a client is to come. recorded is called when it is recorded, or when
+// none will be. A client that has detached sends none.
+func (v *viewers) expectReceipt(a *attachment) (recorded func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !slices.Contains(v.clients, a) {
+		return func() {}
+	}
+	a.receipts.Add(1)
+	return a.receipts.Done
 }
 
 // canKeep reports whether the client can keep the conversation's file, which has subtrees.
@@ -56,26 +70,31 @@ func (v *viewers) add(a *attachment, file bool) (replaced int, keeper bool) {
 	return replaced, v.keeper == a
 }
 
-// remove detaches a client. removed is false if it was not attached. If it was the keeper, wasKeeper is
-// true, and successor is the new keeper, or nil if no client can keep the file.
-func (v *viewers) remove(client string) (removed, wasKeeper bool, successor *attachment) {
+// remove detaches a client. gone is nil if it was not attached. A keeper keeps the file until handOver, so
+// that nobody writes it before the receipts of the keeper are recorded.
+func (v *viewers) remove(client string) (gone *attachment, keeper bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	at := slices.IndexFunc(v.clients, func(a *attachment) bool { return a.client.ID() == client })
 	if at < 0 {
-		return false, false, nil
+		return nil, false
 	}
-	gone := v.clients[at]
+	gone = v.clients[at]
 	v.clients = slices.Delete(v.clients, at, at+1)
 	gone.leave()
-	if v.keeper != gone {
-		return true, false, nil
-	}
+	return gone, v.keeper == gone
+}
+
+// handOver ends the keeping of a client that was removed. successor is the new keeper, or nil if no client
+// can keep the file.
+func (v *viewers) handOver() (successor *attachment) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	v.keeper = nil
 	if next := slices.IndexFunc(v.clients, (*attachment).canKeep); next >= 0 {
 		v.keeper = v.clients[next]
 	}
-	return true, true, v.keeper
+	return v.keeper
 }
 
 // attachments returns a copy of the list of clients.

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -40,11 +41,17 @@ type entry struct {
 	named    int            // so many operands have to stand in the row
 	bundled  bool           // the first word has options even without a hyphen
 	any      bool           // no word makes it do more than its name says
-	obeys    bool           // it obeys files of its directory
+	obeys    *obeyed        // the files of its directory that it obeys; nil: none
 	fixed    bool           // all its words have to stand in the row
 	group    bool           // subcommands are listed
 	most     int            // so many operands; -1 if any number
 	reads    bool           // it changes no files
+}
+
+// obeyed are files that a program obeys.
+type obeyed struct {
+	files   Files    // none: it is not known which
+	modules []string // those which it obeys unless its first word is a script
 }
 
 // operandOf says whether an option has an operand.
@@ -86,7 +93,11 @@ func parsePrograms(text string) (table map[string]*entry, faults []error) {
 				continue
 			}
 			table[parent].group = true
-			e.obeys = e.obeys || table[parent].obeys
+			for above := parent; above != "" && e.obeys == nil; above = above[:max(strings.LastIndexByte(above, ' '), 0)] {
+				if p := table[above]; p != nil {
+					e.obeys = p.obeys
+				}
+			}
 		}
 	}
 	return table, faults
@@ -145,8 +156,12 @@ func (e *entry) set(table map[string]*entry, key, value string) (err error) {
 		e.reads = true
 	case "any":
 		e.any = true
-	case "obeys":
-		e.obeys = true
+	case "obeys", "above", "modules":
+		if e.obeys == nil {
+			e.obeys = &obeyed{}
+		}
+		into := map[string]*[]string{"obeys": &e.obeys.files.Names, "above": &e.obeys.files.Above, "modules": &e.obeys.modules}[key]
+		*into = append(*into, strings.Fields(value)...)
 	case "fixed":
 		e.fixed = true
 	case "like":
@@ -229,4 +244,18 @@ func (e *entry) letters(word string) option {
 		}
 	}
 	return o
+}
+
+// decides returns the files by which a directory decides what the program runs. scripted is true if its first word is a
+// script.
+func (o *obeyed) decides(scripted bool) Files {
+	switch {
+	case o == nil:
+		return Files{}
+	case len(o.files.Names)+len(o.files.Above)+len(o.modules) == 0:
+		return Files{Names: []string{"*"}}
+	case scripted:
+		return o.files
+	}
+	return Files{Names: slices.Concat(o.files.Names, o.modules), Above: o.files.Above}
 }

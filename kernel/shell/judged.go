@@ -14,7 +14,7 @@ const (
 )
 
 // unlisted is what is known of a program that is not in the table.
-var unlisted = entry{why: unlistedWhy, filter: -1, most: -1, named: 1, obeys: true, operands: plainOperand}
+var unlisted = entry{why: unlistedWhy, filter: -1, most: -1, named: 1, obeys: &obeyed{}, operands: plainOperand}
 
 // plainOperand matches words that hardly any program takes for more than a name: no setting, no file of
 // options, and nothing for a shell.
@@ -39,7 +39,8 @@ func (c *call) judge(e *entry, i int) {
 		e = &unlisted
 	}
 	command := &c.script.Commands[c.index]
-	command.Obeys, command.Reads = command.Obeys || e.obeys, e.reads
+	command.Obeys, command.Reads = command.Obeys || e.obeys != nil, e.reads
+	command.Files.add(e.obeys.decides(false))
 	r := reading{call: c, entry: e, left: e.named, filters: e.filter >= 0}
 	words := c.rest()
 	if e.fixed {
@@ -75,6 +76,23 @@ func (c *call) judge(e *entry, i int) {
 	if e.named > 0 && r.told == 0 && !r.done && e != &unlisted {
 		c.unknown(-1, stdinWhy)
 	}
+}
+
+// obeys records that a program obeys the files that the table has for the name. scripted is true if its first
+// word is a script.
+func obeys(c *call, name string, scripted bool) {
+	e := readPrograms()[name]
+	if e == nil {
+		return
+	}
+	command, files := &c.script.Commands[c.index], e.obeys.decides(scripted)
+	command.Obeys = command.Obeys || len(files.Names)+len(files.Above) > 0
+	command.Files.add(files)
+}
+
+func (f *Files) add(more Files) {
+	f.Names = slices.Concat(f.Names, more.Names)
+	f.Above = slices.Concat(f.Above, more.Above)
 }
 
 // reading is the state of [call.judge].

@@ -21,7 +21,7 @@ var (
 // readMake reads the words of make. The makefile of the directory defines the targets.
 func readMake(c *call) {
 	words := c.rest()
-	c.script.Commands[c.index].Obeys = true
+	obeys(c, c.name, false)
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch {

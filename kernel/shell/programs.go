@@ -36,6 +36,7 @@ func wrapper(onlyRuns bool, o options, operands int) program {
 // it does.
 func interpreter(c *call) {
 	words := c.rest()
+	obeys(c, strings.TrimRight(c.name, "0123456789."), len(words) > 0 && words[0].Kind == Literal && !strings.HasPrefix(words[0].Text, "-"))
 	for i, w := range words {
 		if w.Kind != Literal || w.Home && i == 0 {
 			c.unknown(-1, codeWhy)

@@ -66,8 +66,9 @@ type Command struct {
 	// for, or what it leaves out.
 	Aside []int
 	// Obeys is true if the program obeys files of the directory in which it runs, such as its makefile or
-	// the settings of its repository.
+	// the settings of its repository. Files says which.
 	Obeys bool
+	Files Files
 	// Reads is true if the program changes no files. What its options can do besides is in Opaque.
 	Reads bool
 	// After is how many of Script.Changes come before the command. Moved is true if the directory in which it
@@ -76,6 +77,14 @@ type Command struct {
 	Moved bool
 	// Opaque lists what else the command could run and cannot be told from its words.
 	Opaque []Opacity
+}
+
+// Files are the files by which the directory of a command decides what runs.
+type Files struct {
+	// Names are patterns for files in the directory. "*" stands for any file: which they are is not known.
+	Names []string
+	// Above are patterns for files in the directory and in those above it.
+	Above []string
 }
 
 // Entry is a directory that a program changes to. From and At are the indices of the first and the

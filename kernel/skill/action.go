@@ -132,7 +132,7 @@ func suggestKey(word string, known []string) string {
 }
 
 // registerAction adds an action whose keys were evaluated, in the order of actionKeys.
-func (n *Note) registerAction(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func registerAction(_ context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	key, err := actionKeyOf(args)
 	if err != nil {
 		return nil, err

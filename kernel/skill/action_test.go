@@ -33,7 +33,7 @@ func TestDefaction(t *testing.T) {
 	if a.Key() != (action.Key{Target: "door", Name: "knock"}) || a.Does != "to knock at a door" || !a.Closed || a.Line != 8 || a.Digest != n.Hash {
 		t.Errorf("it is %+v", a)
 	}
-	if want := `to knock at a door: (:type :REQUEST :target :door :action :knock :text "who is there" :times 1 :how "<how>")`; a.Form().String() != want {
+	if want := `to knock at a door: (:type :request :target :door :action :knock :text "who is there" :times 1 :how "<how>")`; a.Form().String() != want {
 		t.Errorf("it is shown as %s", a.Form())
 	}
 	for fields, want := range map[string]string{
@@ -116,7 +116,7 @@ func TestActionsOfTheSet(t *testing.T) {
 	if d := statuses[1].Diagnostics; len(d) != 1 || d[0].Line != 8 || !strings.Contains(d[0].Message, "the action :door :knock is defined by") || !strings.Contains(d[0].Message, "give this one another name") {
 		t.Errorf("the second is told %v", d)
 	}
-	if got := statuses[0].Actions; len(got) != 1 || got[0].Key != ":door :knock" || got[0].Does != "to knock at a door" || !strings.HasPrefix(got[0].Form, "(:type :REQUEST :target :door") {
+	if got := statuses[0].Actions; len(got) != 1 || got[0].Key != ":door :knock" || got[0].Does != "to knock at a door" || !strings.HasPrefix(got[0].Form, "(:type :request :target :door") {
 		t.Errorf("the first has %+v", got)
 	}
 	before := r.Current()

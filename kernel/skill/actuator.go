@@ -13,7 +13,7 @@ import (
 
 // registerActuator adds an action without a name: the function performs all actions of the target.
 // What a note registers for a target of the kernel is never called, of which it is warned.
-func (n *Note) registerActuator(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func registerActuator(_ context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err == nil && !validCommand(name) {
 		err = fmt.Errorf("%q is not written in small letters, digits and hyphens", name)

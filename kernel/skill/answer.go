@@ -30,7 +30,7 @@ func (n *Note) defined() action.Specs {
 }
 
 // actionDelivery implements (action-delivery ACTION CONTEXT).
-func (n *Note) actionDelivery(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func actionDelivery(_ context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	proposed, err := lisp.ToSexp(args[0])
 	if err != nil {
 		return lisp.Nil, nil // a value that is not data is not an action

@@ -28,45 +28,45 @@ var noteInterface = sync.OnceValues(func() (*lisp.Interface, error) {
 	return offered, err
 })
 
-// ofNote turns a method of the calling note into a kernel function.
-func ofNote(method func(n *Note, ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error)) func(context.Context, *lisp.Call, []lisp.Value) (lisp.Value, error) {
+// ofNote turns a function with the calling note among its arguments into a kernel function.
+func ofNote(function func(ctx context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error)) func(context.Context, *lisp.Call, []lisp.Value) (lisp.Value, error) {
 	return func(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
-		return method(call.Environment().Owner().(*Note), ctx, call, args)
+		return function(ctx, call.Environment().Owner().(*Note), call, args)
 	}
 }
 
 // kernelFunctions returns the functions that notes may call in addition to the language's.
 func kernelFunctions() []lisp.KernelFunction {
 	return append([]lisp.KernelFunction{
-		{Name: "ask-neuro", LambdaList: "(text &key system-prompt history stream context prompt)", Waits: true, Call: ofNote((*Note).askNeuro),
+		{Name: "ask-neuro", LambdaList: "(text &key system-prompt history stream context prompt)", Waits: true, Call: ofNote(askNeuro),
 			Doc: "Ask the model and return its whole reply."},
-		{Name: "ask-probabilistic", LambdaList: "(text &key system-prompt history stream context prompt)", Waits: true, Call: ofNote((*Note).askNeuro),
+		{Name: "ask-probabilistic", LambdaList: "(text &key system-prompt history stream context prompt)", Waits: true, Call: ofNote(askNeuro),
 			Doc: "The same as ask-neuro."},
-		{Name: "kernel-log", LambdaList: "(control &rest arguments)", Call: ofNote((*Note).kernelLog),
+		{Name: "kernel-log", LambdaList: "(control &rest arguments)", Call: ofNote(kernelLog),
 			Doc: "Write a line to the agent's log, as format would."},
-		{Name: "harness-log", LambdaList: "(control &rest arguments)", Call: ofNote((*Note).kernelLog),
+		{Name: "harness-log", LambdaList: "(control &rest arguments)", Call: ofNote(kernelLog),
 			Doc: "The same as kernel-log."},
-		{Name: "inject-stimulus", LambdaList: "(event &rest options)", Call: ofNote((*Note).injectStimulus),
+		{Name: "inject-stimulus", LambdaList: "(event &rest options)", Call: ofNote(injectStimulus),
 			Doc: "Give the agent an event to answer."},
-		{Name: "register-actuator", LambdaList: "(name function &key does fields guard)", Call: ofNote((*Note).registerActuator),
+		{Name: "register-actuator", LambdaList: "(name function &key does fields guard)", Call: ofNote(registerActuator),
 			Doc: "Have a function perform the actions of a target."},
-		{Name: "defidentity", LambdaList: "(&rest fields)", Call: ofNote((*Note).defineIdentity),
+		{Name: "defidentity", LambdaList: "(&rest fields)", Call: ofNote(defineIdentity),
 			Doc: "Say who the agent is, by keywords: (defidentity :name \"Sam\")."},
-		{Name: "%identity", LambdaList: "(name &optional default)", InPlaceOf: "identity", Call: ofNote((*Note).readIdentity),
+		{Name: "%identity", LambdaList: "(name &optional default)", InPlaceOf: "identity", Call: ofNote(readIdentity),
 			Doc: "What (identity :name) does."},
-		{Name: "action-delivery", LambdaList: "(action context)", Call: ofNote((*Note).actionDelivery),
+		{Name: "action-delivery", LambdaList: "(action context)", Call: ofNote(actionDelivery),
 			Doc: "For which chat the text of an action is, in answer to an event: :own-chat, :other-chat or :no-chat; nil if there is no such action."},
 		{Name: "org-id-new", LambdaList: "()", Call: newOrgID,
 			Doc: "A new unique id, as Org makes them."},
-		{Name: "%register-skill", LambdaList: "(name &rest keys)", Call: ofNote((*Note).registerSkill),
+		{Name: "%register-skill", LambdaList: "(name &rest keys)", Call: ofNote(registerSkill),
 			Doc: "What defskill does."},
-		{Name: "%register-tool", LambdaList: "(name description parameters guard body)", Call: ofNote((*Note).registerTool),
+		{Name: "%register-tool", LambdaList: "(name description parameters guard body)", Call: ofNote(registerTool),
 			Doc: "What def-cognitive-tool does."},
-		{Name: "%register-hook", LambdaList: "(name on function)", Call: ofNote((*Note).registerHook),
+		{Name: "%register-hook", LambdaList: "(name on function)", Call: ofNote(registerHook),
 			Doc: "What defhook does."},
-		{Name: "%register-action", LambdaList: "(target name does fields perform guard)", Call: ofNote((*Note).registerAction),
+		{Name: "%register-action", LambdaList: "(target name does fields perform guard)", Call: ofNote(registerAction),
 			Doc: "What defaction does."},
-		{Name: conveyName, LambdaList: "(function &rest arguments)", Call: ofNote((*Note).conveyResult),
+		{Name: conveyName, LambdaList: "(function &rest arguments)", Call: ofNote(conveyResult),
 			Doc: "Call a function of the note for the kernel."},
 	}, testFunctions()...)
 }
@@ -108,7 +108,7 @@ func (n *Note) makeEnvironment(ctx context.Context) error {
 
 // askNeuro asks the model. In a test with a script it returns the script's next reply. In other
 // tests and in a dry run it returns the question.
-func (n *Note) askNeuro(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func askNeuro(ctx context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	o := invocationOf(call.Reason())
 	if o.script != nil {
 		ask, err := readAsk(args)
@@ -202,7 +202,7 @@ func promptOf(v lisp.Value) (string, error) {
 }
 
 // kernelLog writes to the log. In a preview of an answer it writes nothing.
-func (n *Note) kernelLog(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func kernelLog(_ context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	text, ok := args[0].(*lisp.String)
 	if len(args) > 1 || !ok || strings.Contains(text.String(), "~") {
 		formatted, err := call.Apply(call.Symbol("FORMAT"), append([]lisp.Value{lisp.Nil}, args...)...)
@@ -218,7 +218,7 @@ func (n *Note) kernelLog(_ context.Context, call *lisp.Call, args []lisp.Value) 
 }
 
 // injectStimulus passes an event to the kernel. Tests and previews drop it.
-func (n *Note) injectStimulus(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func injectStimulus(_ context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	data, err := lisp.ToSexp(args[0])
 	if err != nil {
 		return nil, fmt.Errorf("read the event: %w", err)

@@ -38,14 +38,15 @@ type Proof struct {
 // Prove loads a note, runs its tests and returns a proof for each criterion, in the order
 // of the headings, and then for each test that proves none of them. A test proves the
 // criterion that its block has for #+name: or :criterion. The hash is that of the note's
-// blocks. The error is a [Faults] if the note does not load, or the context's.
+// blocks. The error is a [Faults] if the note does not load or its tests use names that do not exist, or
+// the context's.
 func Prove(ctx context.Context, path string, source []byte, options Options) (proofs []Proof, hash string, err error) {
 	n, err := LoadNote(ctx, path, source, options)
 	if err != nil {
 		return nil, "", err
 	}
 	results, err := n.Test(ctx)
-	if err != nil {
+	if err != nil && FaultsOf(err) == nil {
 		return nil, n.Hash, err
 	}
 	proofs = criteriaOf(org.Parse(string(source)))
@@ -62,7 +63,7 @@ func Prove(ctx context.Context, path string, source []byte, options Options) (pr
 			p.Result = Fail
 		}
 	}
-	return proofs, n.Hash, nil
+	return proofs, n.Hash, err
 }
 
 // criteriaOf returns the headings that are criteria: those below "Success Criteria" that

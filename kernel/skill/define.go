@@ -94,7 +94,7 @@ func quoted(call *lisp.Call, v lisp.Value) lisp.Value {
 }
 
 // registerSkill adds a skill whose keys were evaluated.
-func (n *Note) registerSkill(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func registerSkill(_ context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
 		return nil, fmt.Errorf("the name of a skill: %w", err)

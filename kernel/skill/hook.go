@@ -153,7 +153,7 @@ func expandDefhook(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 }
 
 // registerHook adds a hook whose function was evaluated.
-func (n *Note) registerHook(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func registerHook(_ context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
 		return nil, fmt.Errorf("the name of a hook: %w", err)

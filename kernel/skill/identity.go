@@ -74,7 +74,7 @@ func assignIdentity(order []*slot) (identity Identity) {
 }
 
 // defineIdentity stores the note's definition of the identity.
-func (n *Note) defineIdentity(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func defineIdentity(_ context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	data, err := lisp.ToSexp(lisp.NewList(args...))
 	if err != nil {
 		return nil, fmt.Errorf("read who the agent is: %w", err)
@@ -119,7 +119,7 @@ func checkName(v sexp.Sexp) error {
 }
 
 // readIdentity implements (identity :name default).
-func (n *Note) readIdentity(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func readIdentity(ctx context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	key, ok := args[0].(*lisp.Symbol)
 	if !ok {
 		return nil, errors.New("a keyword such as :name says what is wanted to be known")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"slices"
+	"strings"
 
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/org"
@@ -43,6 +44,15 @@ func (n *Note) load(ctx context.Context) []Diagnostic {
 		return n.follows(d.Message) || slices.ContainsFunc(told, func(t Diagnostic) bool { return t.Line == d.Line })
 	})
 	return append(told, faults...)
+}
+
+// independentFaults returns the faults of the loaded blocks that do not follow from faults of the text. A name may
+// be unknown because a block or a capability is not there.
+func (n *Note) independentFaults(text, loaded []Diagnostic) []Diagnostic {
+	return slices.DeleteFunc(loaded, func(d Diagnostic) bool {
+		return unknownName.MatchString(d.Message) || strings.Contains(d.Message, "needs the capability") ||
+			slices.ContainsFunc(text, func(t Diagnostic) bool { return t.Line == d.Line })
+	})
 }
 
 // failure is a form that failed.

@@ -129,10 +129,7 @@ func (n *Note) Skills() []*Skill { return slices.Clone(n.skills) }
 // path names the note in diagnostics and identifies its grants. The error is a [Faults] with every
 // fault, or the context's error. A note with warnings loads.
 func LoadNote(ctx context.Context, path string, source []byte, options Options) (*Note, error) {
-	n, faults := scan(path, source, options)
-	if len(faults) == 0 {
-		faults = n.load(ctx)
-	}
+	n, faults := loadUntested(ctx, path, source, options)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -145,10 +142,7 @@ func LoadNote(ctx context.Context, path string, source []byte, options Options) 
 // Check returns all faults and warnings of a note. Faults prevent it from becoming live. Check
 // loads the note and does not run its tests.
 func Check(ctx context.Context, path string, source []byte, options Options) []Diagnostic {
-	n, faults := scan(path, source, options)
-	if len(faults) == 0 {
-		faults = n.load(ctx)
-	}
+	n, faults := loadUntested(ctx, path, source, options)
 	return limited(slices.Concat(faults, n.Diagnostics, n.surprises))
 }
 
@@ -279,7 +273,7 @@ const conveyName = "%convey"
 
 // conveyResult implements the Lisp function that apply calls, because a note's return value can
 // only be read inside a call of the note.
-func (n *Note) conveyResult(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func conveyResult(ctx context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	o := invocationOf(call.Reason())
 	if o.onBegin != nil {
 		o.onBegin()

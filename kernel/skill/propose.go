@@ -19,13 +19,13 @@ import (
 // to the action that it proposes.
 func proposalFunctions() []lisp.KernelFunction {
 	return []lisp.KernelFunction{
-		{Name: "proposes", LambdaList: "(event expected &key reply asked)", Call: ofNote((*Note).proposes),
+		{Name: "proposes", LambdaList: "(event expected &key reply asked)", Call: ofNote(proposes),
 			Doc: "Fail the test unless the note's skill answers event with a proposal that has what expected has."},
-		{Name: "allows", LambdaList: "(action &optional event)", Call: ofNote((*Note).allows),
+		{Name: "allows", LambdaList: "(action &optional event)", Call: ofNote(allows),
 			Doc: "Fail the test unless the skill's symbolic function returns action as it is."},
-		{Name: "refuses", LambdaList: "(action &optional event)", Call: ofNote((*Note).refuses),
+		{Name: "refuses", LambdaList: "(action &optional event)", Call: ofNote(refuses),
 			Doc: "Fail the test unless the skill's symbolic function returns nil or signals an error."},
-		{Name: "rewrites", LambdaList: "(action expected &optional event)", Call: ofNote((*Note).rewrites),
+		{Name: "rewrites", LambdaList: "(action expected &optional event)", Call: ofNote(rewrites),
 			Doc: "Fail the test unless the skill's symbolic function returns another action that has what expected has."},
 	}
 }
@@ -50,7 +50,7 @@ func (s *script) next(ask Ask) (string, error) {
 // each time the model is asked. :asked is a part of a question, or a list of parts. The test passes
 // if the event leads to an action that has all fields of expected. If expected is nil, it passes if
 // no skill accepts the event or no action results.
-func (n *Note) proposes(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func proposes(ctx context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	t, err := n.begin(ctx, call, "proposes")
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ func (n *Note) proposes(ctx context.Context, call *lisp.Call, args []lisp.Value)
 	return t.compare(action, args[1], "for "+t.shown(event))
 }
 
-func (n *Note) allows(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func allows(ctx context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	t, given, returned, err := n.verify(ctx, call, "allows", args, 1)
 	if err == nil && !plist.Equal(given, returned) {
 		err = t.failf("%s became %s", plist.Print(given), shownAction(returned))
@@ -93,7 +93,7 @@ func (n *Note) allows(ctx context.Context, call *lisp.Call, args []lisp.Value) (
 	return lisp.T, err
 }
 
-func (n *Note) refuses(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func refuses(ctx context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	t, given, returned, err := n.verify(ctx, call, "refuses", args, 1)
 	var signalled *refusal
 	if errors.As(err, &signalled) {
@@ -105,7 +105,7 @@ func (n *Note) refuses(ctx context.Context, call *lisp.Call, args []lisp.Value) 
 	return lisp.T, err
 }
 
-func (n *Note) rewrites(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func rewrites(ctx context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	t, given, returned, err := n.verify(ctx, call, "rewrites", args, 2)
 	if err != nil {
 		return nil, err

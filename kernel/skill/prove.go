@@ -38,8 +38,8 @@ type TestResult struct {
 // testFunctions returns the functions that the test macros call.
 func testFunctions() []lisp.KernelFunction {
 	return append(proposalFunctions(),
-		lisp.KernelFunction{Name: "%register-test", LambdaList: "(name function)", Call: ofNote((*Note).registerTest), Doc: "What deftest does."},
-		lisp.KernelFunction{Name: "%recorded", LambdaList: "(turn part)", Call: ofNote((*Note).recorded), Doc: "A part of a turn of the journal."},
+		lisp.KernelFunction{Name: "%register-test", LambdaList: "(name function)", Call: ofNote(registerTest), Doc: "What deftest does."},
+		lisp.KernelFunction{Name: "%recorded", LambdaList: "(turn part)", Call: ofNote(recorded), Doc: "A part of a turn of the journal."},
 		lisp.KernelFunction{Name: "%with-answers", LambdaList: "(answers function)", Call: withAnswers, Doc: "What with-answers does."},
 		lisp.KernelFunction{Name: "%check", LambdaList: "(form result &rest reason)", Call: check, Doc: "What is does."},
 		lisp.KernelFunction{Name: "%check-call", LambdaList: "(form function &rest arguments)", Call: checkCall, Doc: "What is does for a comparison."},
@@ -116,7 +116,7 @@ func expandSignals(call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 }
 
 // registerTest stores a test until the note is loaded.
-func (n *Note) registerTest(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func registerTest(_ context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := nameOf(args[0])
 	if err != nil {
 		return nil, fmt.Errorf("the name of a test: %w", err)
@@ -201,7 +201,8 @@ func (n *Note) Tested() bool {
 }
 
 // Test runs the note's tests in a new environment, in the order in which they are
-// defined, and returns a result for each. The environment of n is not touched.
+// defined, and returns a result for each. The environment of n is not touched. The error is a [Faults] if
+// the tests use names that do not exist and no test failed there; the results are whole then too.
 func (n *Note) Test(ctx context.Context) ([]TestResult, error) {
 	fresh := *n
 	fresh.options.Log = func(string, string) {}
@@ -228,16 +229,33 @@ func (n *Note) Test(ctx context.Context) ([]TestResult, error) {
 			results = append(results, TestResult{Name: criterion, Criterion: criterion, Line: b.Line})
 		}
 	}
-	if faults := fresh.problems(ctx); len(faults) > 0 {
-		return results, limited(faults)
-	}
+	problems := fresh.problems(ctx)
 	for _, t := range fresh.tests {
 		results = append(results, fresh.runTest(ctx, t))
 		if ctx.Err() != nil {
 			return results, ctx.Err()
 		}
 	}
+	if problems = withoutFailedLines(problems, results); len(problems) > 0 {
+		return results, limited(problems)
+	}
 	return results, nil
+}
+
+// withoutFailedLines drops the problems in lines where a test failed.
+func withoutFailedLines(problems []Diagnostic, results []TestResult) []Diagnostic {
+	return slices.DeleteFunc(problems, func(p Diagnostic) bool {
+		return slices.ContainsFunc(results, func(r TestResult) bool {
+			return !r.Withheld && slices.ContainsFunc(r.Faults, func(d Diagnostic) bool { return d.Line == p.Line })
+		})
+	})
+}
+
+// warnOfTests says that the tests of a note that does not load did not run.
+func (n *Note) warnOfTests() {
+	if i := slices.IndexFunc(n.blocks, func(b org.SkillBlock) bool { return b.Test }); i >= 0 {
+		n.surprise(n.blocks[i].Line, "the tests were not run, because the note does not load; run the check again when it does")
+	}
 }
 
 func (n *Note) runTest(ctx context.Context, t test) TestResult {
@@ -256,4 +274,28 @@ func (n *Note) runTest(ctx context.Context, t test) TestResult {
 	}
 	result.Withheld = o.withheld && len(result.Faults) > 0
 	return result
+}
+
+// prove runs the tests of a note, if it has any. No other goroutine may have the note yet.
+func (n *Note) prove(ctx context.Context) (faults []Diagnostic) {
+	if !n.Tested() {
+		return nil
+	}
+	results, err := n.Test(ctx)
+	var more Faults
+	switch {
+	case errors.As(err, &more):
+		faults = more
+	case err != nil:
+		faults = []Diagnostic{{File: n.File, Line: 1, Column: 1, Message: fmt.Sprintf("run the note's tests: %v", err)}}
+	}
+	for _, result := range results {
+		if result.Withheld {
+			n.Diagnostics = append(n.Diagnostics, unproven(result.Faults)...)
+			continue
+		}
+		n.proven++
+		faults = append(faults, result.Faults...)
+	}
+	return faults
 }

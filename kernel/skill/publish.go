@@ -16,6 +16,9 @@ func (r *Registry) publish() {
 	}
 	for reconcile(order) {
 	}
+	for _, s := range order {
+		s.addObstacles(order)
+	}
 	var skills []*Skill
 	for _, s := range order {
 		if s.published {
@@ -148,24 +151,66 @@ func shadowed(s *slot, order []*slot) bool {
 
 // obstacles returns the state and the reasons if version v of a slot cannot be live.
 func obstacles(s *slot, v *Note, taken map[string]*slot, order []*slot) (State, []Diagnostic) {
-	var faults []Diagnostic
-	for name, line := range v.defines() {
+	faults, state := duplicates(v, taken), Failed
+	if len(faults) > 0 {
+		state = Duplicate
+	}
+	return state, append(faults, unmetDependencies(v, func(d dependency) bool {
+		return slices.ContainsFunc(order, func(other *slot) bool {
+			return other != s && other.version() != nil && other.version().answersTo(d)
+		})
+	})...)
+}
+
+// addObstacles adds to the faults of a version that failed what else keeps it from being live, so that whoever
+// mends the faults does not find these one after the other. A dependency on a note that is only rejected is
+// no obstacle: that note may be waiting for this one.
+func (s *slot) addObstacles(order []*slot) {
+	if len(s.faults) == 0 || s.late || s.origin.shipped {
+		return
+	}
+	taken := map[string]*slot{}
+	for _, other := range order {
+		if other == s || !other.published {
+			continue
+		}
+		for name := range other.version().defines() {
+			taken[name] = other
+		}
+	}
+	found := append(duplicates(s.newest, taken), unmetDependencies(s.newest, func(d dependency) bool {
+		return slices.ContainsFunc(order, func(other *slot) bool {
+			return other != s && (other.live != nil && other.live.answersTo(d) || other.candidate != nil && other.candidate.answersTo(d))
+		})
+	})...)
+	for _, d := range found {
+		if !slices.Contains(s.blocked, d) {
+			s.blocked = append(s.blocked, d)
+		}
+	}
+}
+
+// duplicates returns a fault for each definition that another note has already.
+func duplicates(n *Note, taken map[string]*slot) (faults []Diagnostic) {
+	for name, line := range n.defines() {
 		if other := taken[name]; other != nil {
-			faults = append(faults, Diagnostic{File: v.File, Line: line, Column: 1, Message: fmt.Sprintf(
+			faults = append(faults, Diagnostic{File: n.File, Line: line, Column: 1, Message: fmt.Sprintf(
 				"the %s is defined by %s already; give this one another name", name, ShownFile(other.version().File))})
 		}
 	}
 	slices.SortFunc(faults, func(a, b Diagnostic) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Message, b.Message)) })
-	if len(faults) > 0 {
-		return Duplicate, faults
-	}
-	for _, d := range v.needs() {
-		if !slices.ContainsFunc(order, func(other *slot) bool { return other != s && other.version() != nil && other.version().answersTo(d) }) {
-			faults = append(faults, Diagnostic{File: v.File, Line: d.line, Column: 1, Message: fmt.Sprintf(
+	return faults
+}
+
+// unmetDependencies returns a fault for each dependency that is not met.
+func unmetDependencies(n *Note, met func(dependency) bool) (faults []Diagnostic) {
+	for _, d := range n.needs() {
+		if !met(d) {
+			faults = append(faults, Diagnostic{File: n.File, Line: d.line, Column: 1, Message: fmt.Sprintf(
 				"it depends on %q, and there is no note or skill of that name that loads", d.name)})
 		}
 	}
-	return Failed, faults
+	return faults
 }
 
 // defines returns the lines of the definitions that only one live note can have, such as "skill

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"runtime"
@@ -305,6 +304,8 @@ func (r *Registry) prepare(ctx context.Context, s *slot, again bool) bool {
 			n.proven, proven = tests, true
 		} else if len(faults) == 0 {
 			faults = n.prove(ctx)
+		} else {
+			n.warnOfTests()
 		}
 	} else {
 		n, _ = scan(path, nil, options)
@@ -351,11 +352,15 @@ func (r *Registry) options(s *slot) Options {
 		Inject: r.config.Inject, Recorded: r.config.Recorded, Logger: r.config.Logger, Shipped: s.origin.shipped, Grants: r.config.Grants, Specs: r.config.Specs, Tools: r.config.Tools, CheckEvent: r.config.CheckEvent, defined: func() action.Specs { return specsOf(r.Current().actions) }, memory: r.memory}
 }
 
-// loadUntested loads a note.
+// loadUntested loads a note. Where its text has faults, the blocks are loaded all the same, so that one
+// look shows all faults.
 func loadUntested(ctx context.Context, path string, source []byte, options Options) (*Note, []Diagnostic) {
 	n, faults := scan(path, source, options)
 	if len(faults) == 0 {
-		faults = n.load(ctx)
+		return n, n.load(ctx)
+	}
+	if len(n.blocks) > 0 {
+		faults = append(faults, n.independentFaults(faults, n.load(ctx))...)
 	}
 	return n, faults
 }
@@ -365,32 +370,10 @@ func loadAndTest(ctx context.Context, path string, source []byte, options Option
 	n, faults := loadUntested(ctx, path, source, options)
 	if len(faults) == 0 {
 		faults = n.prove(ctx)
+	} else {
+		n.warnOfTests()
 	}
 	return n, faults
-}
-
-// prove runs the tests of a note, if it has any. No other goroutine may have the note yet.
-func (n *Note) prove(ctx context.Context) (faults []Diagnostic) {
-	if !n.Tested() {
-		return nil
-	}
-	results, err := n.Test(ctx)
-	var more Faults
-	switch {
-	case errors.As(err, &more):
-		faults = more
-	case err != nil:
-		faults = []Diagnostic{{File: n.File, Line: 1, Column: 1, Message: fmt.Sprintf("run the note's tests: %v", err)}}
-	}
-	for _, result := range results {
-		if result.Withheld {
-			n.Diagnostics = append(n.Diagnostics, unproven(result.Faults)...)
-			continue
-		}
-		n.proven++
-		faults = append(faults, result.Faults...)
-	}
-	return faults
 }
 
 // report logs the changes of the notes' states.

@@ -54,7 +54,7 @@ func expandReplay(call *lisp.Call, body []lisp.Value) ([]lisp.Value, error) {
 }
 
 // recorded returns a part of a turn of the journal.
-func (n *Note) recorded(ctx context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func recorded(ctx context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	id, ok := args[0].(*lisp.String)
 	part, isSymbol := args[1].(*lisp.Symbol)
 	if !ok || !isSymbol {

@@ -112,7 +112,7 @@ func toolName(v lisp.Value) (string, error) {
 }
 
 // registerTool adds a tool whose keys were evaluated, in the order of toolKeys.
-func (n *Note) registerTool(_ context.Context, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
+func registerTool(_ context.Context, n *Note, call *lisp.Call, args []lisp.Value) (lisp.Value, error) {
 	name, err := toolName(args[0])
 	if err != nil {
 		return nil, err

@@ -178,7 +178,7 @@ func TestActuator(t *testing.T) {
   :does "to switch the lamp" :fields '((:room :name :required t :example "hall"))
   :guard (lambda (action) (not (equal "cellar" (getf (getf action :payload) :room)))))`)
 	a := n.Actions()[0]
-	if a.Key().String() != ":lamp" || a.Form().String() != `to switch the lamp: (:type :REQUEST :target :lamp :action :<what> :room "hall")` {
+	if a.Key().String() != ":lamp" || a.Form().String() != `to switch the lamp: (:type :request :target :lamp :action :<what> :room "hall")` {
 		t.Errorf("it is %s, %s", a.Key(), a.Form())
 	}
 	text, err := a.Perform(t.Context(), list(t, `(:action :on :room "hall")`), "main")

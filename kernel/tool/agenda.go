@@ -24,7 +24,7 @@ type agendaArguments struct {
 	From  string   `doc:"the first day, such as today, +1d or 2026-11-30 (default: today)"`
 	Days  int      `doc:"the number of days, up to 62 (default: 1)"`
 	Open  bool     `doc:"also list all open entries, dated or not"`
-	Files []string `doc:"only these files and directories"`
+	Files []string `doc:"only these files and directories" seldom:"true"`
 }
 
 const (

@@ -52,12 +52,12 @@ type askUserQuestion struct {
 	Question string   `doc:"the question" required:"true"`
 	Kind     string   `doc:"the kind of the answer" words:"text choice choices number yes-no secret"`
 	Options  []string `doc:"the answers to choose from"`
-	Own      bool     `doc:"allow an answer that is not among the options"`
-	Name     string   `doc:"the answer's name: lower-case letters, digits, hyphens"`
+	Own      bool     `doc:"allow an answer that is not among the options" seldom:"true"`
+	Name     string   `doc:"the answer's name: lower-case letters, digits, hyphens" seldom:"true"`
 	Optional bool     `doc:"the user may leave it unanswered"`
-	Default  string   `doc:"the suggested answer"`
-	Min      *float64 `doc:"the smallest number"`
-	Max      *float64 `doc:"the largest number"`
+	Default  string   `doc:"the suggested answer" seldom:"true"`
+	Min      *float64 `doc:"the smallest number" seldom:"true"`
+	Max      *float64 `doc:"the largest number" seldom:"true"`
 }
 
 func askUser() Tool {

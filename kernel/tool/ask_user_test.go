@@ -25,12 +25,13 @@ func (p person) AskUser(_ context.Context, form protocol.QuestionForm) (string, 
 }
 
 // argumentsOf returns the arguments of a call from JSON.
-func argumentsOf(t *testing.T, text string) (arguments protocol.Object) {
+func argumentsOf(t *testing.T, text string) protocol.Object {
 	t.Helper()
+	var arguments protocol.Arguments
 	if err := json.Unmarshal([]byte(text), &arguments); err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return arguments
+	return protocol.Object(arguments)
 }
 
 func TestAskUser(t *testing.T) {
@@ -75,7 +76,7 @@ func TestAskUser(t *testing.T) {
 		t.Errorf("the policy hears of %s, %q", written, effect)
 	}
 	line := r.Offered()[0].Line()
-	if !strings.HasPrefix(line, `ask_user ([:title "…"] :questions ((:question "…" [:kind :text|:choice|:choices|:number|:yes-no|:secret] [:options ("…")] [:own t] `) {
+	if !strings.HasPrefix(line, `ask_user (:questions ((:question S [:kind :text|:choice|:choices|:number|:yes-no|:secret :options (S …) :optional t] …) …) [:title S]): `) {
 		t.Errorf("a prompt says %s", line)
 	}
 }

@@ -38,7 +38,7 @@ func BuiltIn(d Deps) (*Registry, error) {
 		agendaTool(d.Notes),
 		askUser(),
 		earlierResult(d.Results),
-		editFile(d.Files),
+		editFile(d.Files, d.Notes.Emacs),
 		emacsBuffers(d.Notes),
 		emacsRead(d.Notes),
 		execCommand(d.Commands),

@@ -14,7 +14,7 @@ var emacsBuffersManual string
 
 type emacsBuffersArguments struct {
 	Match string `doc:"only buffers whose name or file contains this"`
-	Limit int    `doc:"the most buffers, up to 500 (default: 100)"`
+	Limit int    `doc:"the most buffers, up to 500 (default: 100)" seldom:"true"`
 }
 
 const (

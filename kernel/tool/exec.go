@@ -31,7 +31,7 @@ type execArguments struct {
 	Cwd     string `doc:"the directory in which it runs and which it can read, an absolute path (default: an empty directory of its own)"`
 	Writes  bool   `doc:"t if it may change :cwd"`
 	Network bool   `doc:"t if it needs the network"`
-	Secrets bool   `doc:"t if it has to see files that may hold keys, and text that is kept from you: the person is asked each time"`
+	Secrets bool   `doc:"t if it has to see files that may hold keys, and text that is kept from you: the person is asked each time" seldom:"true"`
 	Timeout int    `doc:"the seconds after which it is stopped, up to 600 (default: 60)"`
 }
 
@@ -195,7 +195,11 @@ const (
 // renderRun returns the answer about a command: whether it runs or how it ended, and its output.
 func renderRun(commands *process.Table, session string, r process.Report) string {
 	var b strings.Builder
-	b.WriteString("[" + r.State() + "]\n")
+	state := r.State()
+	if r.Directory == "" && !r.Running { // else the model looks for what the command wrote
+		state += ", in an empty directory of its own, which is gone"
+	}
+	b.WriteString("[" + state + "]\n")
 	if len(r.Covered) > 0 {
 		b.WriteString("[it did not see as they are, because keys may be there or the user keeps them from you: " + cover.Names(r.Covered, r.Directory) + "]\n")
 	}

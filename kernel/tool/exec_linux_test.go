@@ -131,16 +131,16 @@ func TestExec(t *testing.T) {
 		return took.ReplaceAllString(text, "after T")
 	}
 	for arguments, want := range map[string]string{
-		`(:command "echo one; exit 3")`: "[exit status 3 after T]\none\n",
-		`(:command "printf '\\033[31mred\\033[0m\\rx\\a\\0\\377\\376 caf\\303\\251'")`: "[exit status 0 after T]\nred\nx␇␀\uFFFD\uFFFD café",
-		`(:command "echo x; sleep 100" :timeout 3)`:                                    "[stopped after T, as it had 3s]\nx\n",
+		`(:command "echo one; exit 3")`: "[exit status 3 after T, in an empty directory of its own, which is gone]\none\n",
+		`(:command "printf '\\033[31mred\\033[0m\\rx\\a\\0\\377\\376 caf\\303\\251'")`: "[exit status 0 after T, in an empty directory of its own, which is gone]\nred\nx␇␀\uFFFD\uFFFD café",
+		`(:command "echo x; sleep 100" :timeout 3)`:                                    "[stopped after T, as it had 3s, in an empty directory of its own, which is gone]\nx\n",
 	} {
 		if got := call("exec", arguments); got != want {
 			t.Errorf("%s: %q", arguments, got)
 		}
 	}
 	long := call("exec", `(:command "seq 1 100000")`)
-	if !strings.HasPrefix(long, "[exit status 0 after T]\n1\n2\n") || !strings.HasSuffix(long, "99999\n100000\n") || len(long) > 18<<10 {
+	if !strings.HasPrefix(long, "[exit status 0 after T, in an empty directory of its own, which is gone]\n1\n2\n") || !strings.HasSuffix(long, "99999\n100000\n") || len(long) > 18<<10 {
 		t.Fatalf("%d bytes: %.200s", len(long), long)
 	}
 	rest := regexp.MustCompile(`\[\d+ bytes are left out here: process \((:action :output :id "run-[0-9a-f]{8}" :from 10240)\)`).FindStringSubmatch(long)

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -110,6 +111,34 @@ func (c *Caller) judged() error {
 		return nil
 	}
 	return c.alone()
+}
+
+// stale returns what a person is told of the error with which a change would fail. It does not say what
+// the file has instead.
+func (f Files) stale(ctx context.Context, path, hash string, err error) error {
+	if err == nil {
+		return nil
+	}
+	text, unread := files.Whole(ctx, path)
+	if unread != nil {
+		return err
+	}
+	return f.staleIn(text, path, hash, err)
+}
+
+// staleIn is [Files.stale] for a text of the file.
+func (f Files) staleIn(text []byte, path, hash string, err error) error {
+	if err == nil {
+		return nil
+	}
+	code := protocol.ToolErrorOf(err).Code
+	switch {
+	case hash != "" && files.Hash(text) != hash:
+		return protocol.ToolErrorf(protocol.ToolChanged, "%s is not the text that this was proposed for", f.short(path))
+	case code == protocol.ToolNotFound, code == protocol.ToolNotUnique:
+		return protocol.ToolErrorf(code, "the text that this would replace is not in %s exactly once", f.short(path))
+	}
+	return err
 }
 
 // setting adds to the reach of a change that it gives the file variables.

@@ -3,6 +3,7 @@ package tool_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,6 +110,12 @@ func TestFiles(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "notes.org"), []byte("* One\n  two\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if err := r.Stale(t.Context(), "edit", resolved); err == nil || err.Error() != "notes.org is not the text that this was proposed for" {
+		t.Errorf("the person who decides about it is told %v", err)
+	}
+	if _, _, err := r.Reach(t.Context(), "edit", resolved); err != nil {
+		t.Errorf("who makes the call is told %v", err)
+	}
 	if got, _, err := r.Call(t.Context(), "edit", resolved); protocol.ToolErrorOf(err).Code != protocol.ToolChanged {
 		t.Errorf("an edit of what is another text since it was judged: %q, %v", got, err)
 	}
@@ -126,6 +133,23 @@ func TestFiles(t *testing.T) {
 	}
 	if got, err := os.ReadFile(filepath.Join(home, "notes.org")); err != nil || string(got) != "\ufeffnew\r\n" {
 		t.Errorf("%q, %v", got, err)
+	}
+	path := filepath.Join(home, "notes.org")
+	for _, c := range []struct {
+		name, want string
+		arguments  protocol.Object
+	}{
+		{"edit", "<nil>", plain("path", path, "old", "new", "new", "old")},
+		{"edit", "the text that this would replace is not in notes.org exactly once", plain("path", path, "old", "newer", "new", "x")},
+		{"edit", "there is no file " + path + "x", plain("path", path+"x", "old", "newer", "new", "x", "hash", hash)},
+		{"write", "notes.org is not the text that this was proposed for", plain("path", path, "content", "x", "hash", hash)},
+		{"write", path + " is there already", plain("path", path, "content", "x")},
+		{"write", "<nil>", plain("path", path+"x", "content", "x")},
+		{"read", "<nil>", plain("path", path)},
+	} {
+		if err := r.Stale(t.Context(), c.name, c.arguments); !strings.HasPrefix(fmt.Sprint(err), c.want) {
+			t.Errorf("the person is told of %s %v: %v", c.name, c.arguments, err)
+		}
 	}
 	if err := r.Check(t.Context(), "write", plain("path", filepath.Join(home, "notes.org"), "content", "x", "hash", hash)); protocol.ToolErrorOf(err).Code != protocol.ToolChanged {
 		t.Errorf("an old hash: %v", err)

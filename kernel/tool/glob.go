@@ -17,7 +17,7 @@ var globManual string
 type globArguments struct {
 	Pattern string `doc:"the pattern, such as *.org, src/**/*.go or {a,b}.md" required:"true"`
 	Path    string `doc:"the directory to search (default: the home)"`
-	All     bool   `doc:"also search .git, node_modules and similar directories"`
+	All     bool   `doc:"also search .git, node_modules and similar directories" seldom:"true"`
 	Limit   int    `doc:"the most files, up to 2000 (default: 200)"`
 }
 

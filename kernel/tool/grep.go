@@ -18,9 +18,9 @@ type grepArguments struct {
 	Pattern    string `doc:"a regular expression of RE2" required:"true"`
 	Path       string `doc:"the file or directory to search (default: the home)"`
 	Files      string `doc:"only in files whose names match, such as *.go"`
-	Context    int    `doc:"the number of lines to show around each match, up to 10"`
+	Context    int    `doc:"the number of lines to show around each match, up to 10" seldom:"true"`
 	IgnoreCase bool   `doc:"ignore case"`
-	All        bool   `doc:"also search .git, node_modules and similar directories"`
+	All        bool   `doc:"also search .git, node_modules and similar directories" seldom:"true"`
 	Limit      int    `doc:"the most lines, up to 1000 (default: 100)"`
 }
 

@@ -16,7 +16,7 @@ var listConversationsManual string
 
 type listConversationsArguments struct {
 	Query string `doc:"words that occur in the name or the first words"`
-	Since string `doc:"the first day, such as 2026-11-22, or \"all\" (default: the last 7 days)"`
+	Since string `doc:"the first day, such as 2026-11-22, or \"all\" (default: the last 7 days)" seldom:"true"`
 	Limit int    `doc:"the most conversations (default: 10)"`
 }
 

@@ -12,7 +12,7 @@ var listSubagentsManual string
 
 type listSubagentsArguments struct {
 	ID   string `doc:"the subagent whose report you want"`
-	From int    `doc:"the byte at which the part begins (default: 0)"`
+	From int    `doc:"the byte at which the part begins (default: 0)" seldom:"true"`
 }
 
 func listSubagents(offered func() bool) Tool {

@@ -14,6 +14,8 @@ import (
 type Memory struct {
 	Store *memory.Store
 	Index *memory.Index
+	// Await waits for a moment while the index is made, and reports whether it is whole. nil: it is.
+	Await func(context.Context) bool
 }
 
 // there reports whether records can be stored.

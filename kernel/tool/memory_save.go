@@ -15,9 +15,9 @@ var memorySaveManual string
 type memorySaveArguments struct {
 	Text    string   `doc:"the text to save" required:"true"`
 	Title   string   `doc:"its heading (default: made from the text)"`
-	Tags    []string `doc:"tags to find it by"`
+	Tags    []string `doc:"tags to find it by" seldom:"true"`
 	Lasting bool     `doc:"it will always be worth knowing, not only for a few days"`
-	Here    bool     `doc:"use it only in this conversation"`
+	Here    bool     `doc:"use it only in this conversation" seldom:"true"`
 }
 
 // record returns the record that the arguments describe.

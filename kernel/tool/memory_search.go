@@ -24,9 +24,9 @@ const (
 
 type memorySearchArguments struct {
 	Query string   `doc:"the words to search for"`
-	Tags  []string `doc:"tags that it must have"`
+	Tags  []string `doc:"tags that it must have" seldom:"true"`
 	Since string   `doc:"only from this day on, such as 2026-11-22"`
-	Until string   `doc:"only up to this day"`
+	Until string   `doc:"only up to this day" seldom:"true"`
 	Limit int      `doc:"the most results (default: 8)"`
 }
 
@@ -49,9 +49,13 @@ func memorySearch(m Memory) Tool {
 			if err = errors.Join(err, other); err != nil {
 				return "", err
 			}
+			whole := m.Await == nil || m.Await(ctx)
 			found, err := m.search(ctx, c, q)
 			if err != nil {
 				return "", err
+			}
+			if len(found) == 0 && !whole {
+				return "Nothing of what was read so far has any of that. The notes are being read: search again later, or tell the user that there may be something.", nil
 			}
 			if len(found) == 0 {
 				return "Nothing that is kept has any of that.", nil
@@ -59,6 +63,9 @@ func memorySearch(m Memory) Tool {
 			text := renderFound(found, memoryHitText)
 			if len(text) > memoryTold {
 				text = strings.ToValidUTF8(text[:memoryTold], "") + "\n[Cut here: look for less.]\n"
+			}
+			if !whole {
+				text += "\n[The notes are being read: there may be more.]\n"
 			}
 			return fmt.Sprintf("%d found, the best first:\n%s", len(found), text), nil
 		},

@@ -14,9 +14,9 @@ var memoryUpdateManual string
 
 type memoryUpdateArguments struct {
 	ID    string   `doc:"the id from memory_search" required:"true"`
-	Title string   `doc:"its new heading"`
+	Title string   `doc:"its new heading (default: as it is, or made from a new :text that it does not fit)"`
 	Text  string   `doc:"its new text"`
-	Tags  []string `doc:"its new tags"`
+	Tags  []string `doc:"its new tags" seldom:"true"`
 }
 
 // changed returns the record after the change.
@@ -24,16 +24,7 @@ func (a memoryUpdateArguments) changed(r memory.Record) (memory.Record, error) {
 	if a.Title == "" && a.Text == "" && a.Tags == nil {
 		return r, errors.New("nothing is to be changed: give a :title, a :text or :tags")
 	}
-	if a.Title != "" {
-		r.Title = a.Title
-	}
-	if a.Text != "" {
-		r.Text = a.Text
-	}
-	if a.Tags != nil {
-		r.Tags = a.Tags
-	}
-	return r.Clean()
+	return r.Changed(a.Title, a.Text, a.Tags).Clean()
 }
 
 func memoryUpdate(m Memory) Tool {

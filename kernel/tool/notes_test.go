@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"org-agent/kernel/files"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
@@ -225,6 +226,15 @@ func TestOrgEdit(t *testing.T) {
 		protocol.ToolErrorOf(err).Code != protocol.ToolChanged || content() != changed {
 		t.Errorf("%v %v\n%s", err, also, content())
 	}
+	if err := r.Stale(t.Context(), "org_edit", resolved); err == nil || strings.Contains(err.Error(), "Roses") || !strings.Contains(err.Error(), "is not what it was when this was proposed") {
+		t.Errorf("the person who decides about it is told %v", err)
+	}
+	// Of a file that is read by asking only nothing is told before that.
+	for _, change := range []string{"0123456789abcdef", ""} {
+		if _, reach, err := r.Reach(t.Context(), "org_edit", plain("file", elsewhere, "heading", []any{"Elsewhere"}, "todo", "DONE", "change", change)); err != nil || len(reach) < 2 {
+			t.Errorf("a change %q of what may not be read reaches %v, %v", change, reach, err)
+		}
+	}
 	for _, c := range []struct {
 		err   string
 		pairs []any
@@ -272,5 +282,49 @@ func TestOrgEditKeepsReturns(t *testing.T) {
 	}
 	if _, _, err := called(t, r, "org_edit", "file", file, "heading", "A", "todo", "DONE"); err == nil {
 		t.Error("mixed ends were changed")
+	}
+}
+
+// TestEditWhereEmacsHasUnsavedText: a text that is not saved is changed in its buffer, and in no file. What was judged
+// is what is changed, and where others listen no Emacs is asked.
+func TestEditWhereEmacsHasUnsavedText(t *testing.T) {
+	emacs := &desk{}
+	r, home, _, _ := study(t, emacs)
+	path := filepath.Join(home, "own.org")
+	edit := func(pairs ...any) (string, error) {
+		text, _, err := called(t, r, "edit", append([]any{"path", path}, pairs...)...)
+		return text, err
+	}
+	if text, err := edit("old", "* Own", "new", "* Mine"); err != nil || len(emacs.edited) > 0 {
+		t.Fatalf("%q, %v: Emacs changed %q", text, err, emacs.edited)
+	}
+	if err := os.Symlink("somebody@here.1", filepath.Join(home, ".#own.org")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := edit("old", "* Mine", "new", "* Own"); err == nil || !strings.Contains(err.Error(), "ask the person to save it") {
+		t.Errorf("without its text: %v", err)
+	}
+	emacs.notes.Unsaved = []protocol.EmacsText{{File: path, Text: "* Mine\nunsaved line\n"}}
+	saved, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := edit("old", "unsaved line", "new", "changed line", "hash", files.Hash(saved))
+	if err != nil || !strings.Contains(text, "in the buffer of Emacs") || !strings.Contains(text, "is not saved") || !slices.Equal(emacs.edited, []string{"unsaved line\n", "changed line\n"}) {
+		t.Errorf("%q, %v: Emacs changed %q", text, err, emacs.edited)
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != string(saved) {
+		t.Errorf("the file has become %q, %v", now, err)
+	}
+	if _, err := edit("old", "unsaved line", "new", "x", "hash", "0000"); err == nil || !strings.Contains(err.Error(), "neither on the disk nor in Emacs") {
+		t.Errorf("of another text: %v", err)
+	}
+	resolved, _, err := r.Reach(t.Context(), "edit", plain("path", path, "old", "unsaved line", "new", "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	emacs.notes.Unsaved[0].Text += "more\n"
+	if _, _, err := r.Call(t.Context(), "edit", resolved); err == nil || len(emacs.edited) > 2 {
+		t.Errorf("it was changed after the judgement, and edited: %v, %q", err, emacs.edited)
 	}
 }

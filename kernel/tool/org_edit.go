@@ -21,18 +21,18 @@ type orgEditArguments struct {
 	ID         string              `doc:"the entry's :ID:"`
 	File       string              `doc:"the file, if the entry has no :id or the :id is not known"`
 	Heading    []string            `doc:"the entry's title; put the titles above it in front if several entries have that title"`
-	Seen       string              `doc:"text that you saw in the entry and that must still be there"`
+	Seen       string              `doc:"text that you saw in the entry and that must still be there" seldom:"true"`
 	New        bool                `doc:"add a new entry"`
 	Where      string              `doc:"the place of the new entry" words:"child sibling"`
 	Title      *string             `doc:"its title"`
 	Todo       *string             `doc:"its keyword"`
-	Priority   *string             `doc:"as A"`
+	Priority   *string             `doc:"as A" seldom:"true"`
 	Tags       []string            `doc:"tags to add"`
-	Untag      []string            `doc:"tags to remove"`
+	Untag      []string            `doc:"tags to remove" seldom:"true"`
 	Properties []orgEditProperties `doc:"properties to set"`
 	Scheduled  *string             `doc:"such as 2026-11-30, 2026-11-30 10:00-11:00 or +3d; add +1w for a repeating entry"`
 	Deadline   *string             `doc:"as :scheduled"`
-	Timestamp  string              `doc:"for a new entry: its time, written like :scheduled"`
+	Timestamp  string              `doc:"for a new entry: its time, written like :scheduled" seldom:"true"`
 	Body       *string             `doc:"the text below the heading, replacing the present text"`
 	Under      []string            `doc:"move it below the entry with this title, in the same file"`
 	NewID      string              `doc:"the new entry's :ID:" internal:"true"`
@@ -60,6 +60,9 @@ func (c orgChange) known() string {
 	return files.Hash([]byte(c.path + "\x00" + c.old + "\x00" + c.new))
 }
 
+// inBuffer is the effect of a change that Emacs makes.
+const inBuffer = "it changes the file in its buffer in Emacs, where one undo takes that back, and saves it unless you have unsaved changes there"
+
 func orgEdit(n Notes) Tool {
 	return New(Definition[orgEditArguments]{
 		Name: "org_edit", Manual: orgEditManual, Private: true, Offered: n.there,
@@ -73,12 +76,9 @@ func orgEdit(n Notes) Tool {
 			if a.New && a.NewID == "" {
 				a.NewID = n.NewID()
 			}
-			judged := a.Change != ""
 			c, err := n.change(ctx, by, *a)
 			if err == nil {
 				a.Change = c.known()
-			} else if judged { // a person has seen the change, and is told that it is another one now
-				return nil, err
 			}
 			if n.own(a.File) && !(n.Unread != nil && n.Unread(a.File)) { // notes are read without asking
 				return setting([]protocol.Reach{{Kind: protocol.ReachWrites, Path: a.File}}, a.File, c.before, c.after), err
@@ -96,9 +96,22 @@ func orgEdit(n Notes) Tool {
 			}
 			where := "it changes the file; no buffer of Emacs has it"
 			if c.inEmacs {
-				where = "it changes the file in its buffer in Emacs, where one undo takes that back, and saves it unless you have unsaved changes there"
+				where = inBuffer
 			}
 			return Preview{Summary: c.summary, File: c.path, Before: c.before, After: c.after, Effects: []string{c.did, where}}, nil
+		},
+		Stale: func(ctx context.Context, by *Caller, a orgEditArguments) error {
+			_, err := n.change(ctx, by, a)
+			if err == nil {
+				return nil
+			}
+			switch code := protocol.ToolErrorOf(err).Code; code {
+			case protocol.ToolChanged:
+				return protocol.ToolErrorf(code, "the entry in %s, or what is around it, is not what it was when this was proposed", n.short(a.File))
+			case protocol.ToolNotFound:
+				return protocol.ToolErrorf(code, "there is no such entry in %s", n.short(a.File))
+			}
+			return err
 		},
 		Change: func(ctx context.Context, by *Caller, a orgEditArguments) (string, files.Change, error) {
 			c, err := n.change(ctx, by, a)

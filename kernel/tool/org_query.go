@@ -21,14 +21,14 @@ type orgQueryArguments struct {
 	Title      string   `doc:"a regular expression of RE2 for the title"`
 	Todo       []string `doc:"any of these keywords, or open, done, none"`
 	Tags       []string `doc:"all of these tags; -TAG: the tag is absent"`
-	Priority   []string `doc:"any of these, such as A; an entry without one counts as B"`
+	Priority   []string `doc:"any of these, such as A; an entry without one counts as B" seldom:"true"`
 	Properties []string `doc:"NAME, NAME=VALUE, NAME~PATTERN or -NAME"`
 	Scheduled  string   `doc:"such as today, ..+1w, 2026-11-01..2026-11-30, any or none"`
 	Deadline   string   `doc:"as :scheduled"`
-	Closed     string   `doc:"as :scheduled"`
-	Timestamp  string   `doc:"active timestamps in title and text, written like :scheduled"`
+	Closed     string   `doc:"as :scheduled" seldom:"true"`
+	Timestamp  string   `doc:"active timestamps in title and text, written like :scheduled" seldom:"true"`
 	Files      []string `doc:"search only these files and directories"`
-	Sort       string   `doc:"the order of the results" words:"file deadline scheduled priority todo title"`
+	Sort       string   `doc:"the order of the results" words:"file deadline scheduled priority todo title" seldom:"true"`
 	Body       bool     `doc:"include the text of each entry"`
 	Limit      int      `doc:"the most entries, up to 500 (default: 50)"`
 }

@@ -20,12 +20,12 @@ type processArguments struct {
 	Cwd      string `doc:"for start: the directory in which it runs and which it can read, an absolute path (default: an empty directory of its own)"`
 	Writes   bool   `doc:"for start: t if it may change :cwd"`
 	Network  bool   `doc:"for start: t if it needs the network"`
-	Terminal bool   `doc:"for start: t if it needs a terminal"`
-	Secrets  bool   `doc:"for start: t if it has to see files that may hold keys, and text that is kept from you: the person is asked each time"`
+	Terminal bool   `doc:"for start: t if it needs a terminal" seldom:"true"`
+	Secrets  bool   `doc:"for start: t if it has to see files that may hold keys, and text that is kept from you: the person is asked each time" seldom:"true"`
 	ID       string `doc:"for output, write and stop: the command's id"`
 	From     int    `doc:"for output: the byte at which the part begins (default: 0)"`
 	Input    string `doc:"for write: the text to write"`
-	End      bool   `doc:"for write: t to close the command's input"`
+	End      bool   `doc:"for write: t to close the command's input" seldom:"true"`
 }
 
 func (a *processArguments) request() process.Request {

@@ -77,7 +77,7 @@ func (f Files) part(path string, p files.Part) string {
 	}
 	b.WriteString("\n")
 	if files.Unsaved(path) {
-		b.WriteString("[An Emacs has changes of this file that are not saved: this is what is on the disk, and it is only changed with :target :emacs :action :edit.]\n")
+		b.WriteString("[An Emacs has changes of this file that are not saved: this is what is on the disk. emacs_read shows the buffer, and edit changes it there.]\n")
 	}
 	if p.Mark {
 		b.WriteString("[The file begins with a byte order mark, which is not shown.]\n")

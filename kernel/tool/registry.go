@@ -207,3 +207,13 @@ func (r *Registry) Check(ctx context.Context, name string, arguments protocol.Ob
 	_, err := t.preview(ctx, r.by(), arguments)
 	return err
 }
+
+// Stale returns why a call that waits for a person can no longer be made, or nil if nothing is known
+// against it. Only a person may see it.
+func (r *Registry) Stale(ctx context.Context, name string, arguments protocol.Object) error {
+	t, found := r.named(name)
+	if !found || t.stale == nil {
+		return nil
+	}
+	return t.stale(ctx, r.by(), arguments)
+}

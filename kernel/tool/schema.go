@@ -21,6 +21,7 @@ type argument struct {
 	words    []string // the allowed texts; none: any text
 	required bool
 	internal bool // Reach sets it; models do not see it
+	seldom   bool // it does not stand in the line of a prompt
 	field    int
 }
 
@@ -40,15 +41,15 @@ func (k kind) String() string {
 	return [...]string{"a string", "an integer", "t or nil", "a list of strings", "a number", "a list of plists"}[k]
 }
 
-// sample returns a value of the argument for a form.
+// sample stands for a value of the argument in a form.
 func (a argument) sample() string {
 	switch {
 	case a.words != nil:
 		return ":" + strings.Join(a.words, "|:")
 	case a.kind == records:
-		return "(" + a.fields.form() + " …)"
+		return "(" + a.fields.shortForm() + " …)"
 	}
-	return [...]string{`"…"`, "1", "t", `("…")`, "1.5"}[a.kind]
+	return [...]string{SampleText, SampleWhole, SampleYes, "(" + SampleText + " …)", SampleNumber}[a.kind]
 }
 
 func schemaOf(arguments reflect.Type) (schema, error) {
@@ -58,7 +59,7 @@ func schemaOf(arguments reflect.Type) (schema, error) {
 	var s schema
 	for i := range arguments.NumField() {
 		field := arguments.Field(i)
-		a := argument{name: Hyphenated(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", internal: field.Tag.Get("internal") == "true", field: i}
+		a := argument{name: Hyphenated(field.Name), doc: field.Tag.Get("doc"), required: field.Tag.Get("required") == "true", internal: field.Tag.Get("internal") == "true", seldom: field.Tag.Get("seldom") == "true", field: i}
 		switch field.Type {
 		case reflect.TypeFor[string](), reflect.TypeFor[*string](): // *string: the empty text differs from no value
 			a.kind = textual
@@ -109,20 +110,25 @@ func Hyphenated(name string) string {
 	return b.String()
 }
 
-// form returns the arguments as a plist: (:name "…" [:section "…"]).
-func (s schema) form() string {
-	var parts []string
-	for _, a := range s {
-		if a.internal {
-			continue
-		}
-		part := ":" + a.name + " " + a.sample()
-		if !a.required {
-			part = "[" + part + "]"
-		}
-		parts = append(parts, part)
+// form returns the form of a call with all arguments.
+func (s schema) form() string { return Form(s.formArguments(true), 0) }
+
+// shortForm returns the form of a call without arguments that are seldom needed, for which … stands.
+func (s schema) shortForm() string {
+	most := s.formArguments(false)
+	if len(most) == len(s.formArguments(true)) {
+		return Form(most, 0)
 	}
-	return "(" + strings.Join(parts, " ") + ")"
+	return form(most, true)
+}
+
+func (s schema) formArguments(seldom bool) (arguments []FormArgument) {
+	for _, a := range s {
+		if !a.internal && (seldom || !a.seldom) {
+			arguments = append(arguments, FormArgument{a.name, a.sample(), a.required})
+		}
+	}
+	return arguments
 }
 
 // json returns the schema as a JSON Schema.
@@ -236,6 +242,9 @@ func (a argument) storeRecords(value any, field reflect.Value) error {
 		items = []any{v}
 	default:
 		return fmt.Errorf("the argument :%s is %s", a.name, a.kind)
+	}
+	if len(items) == 0 { // nothing and a list without records are the same
+		return nil
 	}
 	all := reflect.MakeSlice(field.Type(), len(items), len(items))
 	for i, item := range items {

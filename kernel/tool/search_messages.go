@@ -18,9 +18,9 @@ var searchMessagesManual string
 
 type searchMessagesArguments struct {
 	Query   string `doc:"words that a message must contain" required:"true"`
-	Session string `doc:"only in this conversation"`
+	Session string `doc:"only in this conversation" seldom:"true"`
 	Since   string `doc:"the first day, such as 2026-11-22, or \"all\" (default: the last 7 days)"`
-	Until   string `doc:"the last day"`
+	Until   string `doc:"the last day" seldom:"true"`
 	Limit   int    `doc:"the most results (default: 10)"`
 }
 

@@ -17,14 +17,14 @@ const taskLimit = 64 << 10
 
 type startSubagentArguments struct {
 	Task    string   `doc:"the complete task" required:"true"`
-	Label   string   `doc:"a short name for people"`
-	Model   string   `doc:"the model that does it (default: yours)"`
-	Tools   []string `doc:"the tools it may use (default: all of yours)"`
+	Label   string   `doc:"a short name for people" seldom:"true"`
+	Model   string   `doc:"the model that does it (default: yours)" seldom:"true"`
+	Tools   []string `doc:"the tools it may use (default: all of yours)" seldom:"true"`
 	Fork    bool     `doc:"t to show it the conversation so far"`
 	Wait    string   `doc:":no to continue at once and get a notice when it has ended (default: :yes)" words:"yes no"`
-	Minutes int      `doc:"the most minutes it may use"`
-	Rounds  int      `doc:"the most actions it may take"`
-	Tokens  int      `doc:"the most tokens it may use"`
+	Minutes int      `doc:"the most minutes it may use" seldom:"true"`
+	Rounds  int      `doc:"the most actions it may take" seldom:"true"`
+	Tokens  int      `doc:"the most tokens it may use" seldom:"true"`
 }
 
 func startSubagent(offered func() bool) Tool {

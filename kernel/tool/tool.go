@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -30,6 +31,10 @@ type Definition[A any] struct {
 	// Preview shows what a call would change to the person who is asked about it. An error means
 	// that the call cannot be made. nil: nothing is known beforehand.
 	Preview func(ctx context.Context, by *Caller, arguments A) (Preview, error)
+	// Stale returns why a call that waits for a person can no longer be made: for example, the file that
+	// it changes has another text by now. Only a person may see that, because the model may not read the
+	// file. The error does not quote the file. nil: nothing is known.
+	Stale func(ctx context.Context, by *Caller, arguments A) error
 	// Reach returns what a call would touch. With it the rules of policy.org decide whether the
 	// call may be made, and Effect only says whether the tool may be part of a batch.
 	//
@@ -77,9 +82,11 @@ type Tool struct {
 	json    protocol.Object
 	guard   func(ctx context.Context, by *Caller, arguments protocol.Object) (ask string, err error) // nil: none
 	form    string                                                                                   // a call with its arguments; those in brackets are optional
+	short   string                                                                                   // the same without those that are seldom needed; "" if all are there
 	perform performer
 	reach   func(ctx context.Context, by *Caller, arguments protocol.Object) (protocol.Object, []protocol.Reach, error) // nil: it does not say
 	preview func(ctx context.Context, by *Caller, arguments protocol.Object) (Preview, error)                           // nil: none
+	stale   func(ctx context.Context, by *Caller, arguments protocol.Object) error                                      // nil: it is not known
 	err     error                                                                                                       // of its definition
 }
 
@@ -87,7 +94,7 @@ type Tool struct {
 func New[A any](d Definition[A]) Tool {
 	t := Tool{name: d.Name, spelled: folded(d.Name), does: summary(d.Manual), effect: d.Effect, offered: d.Offered, own: d.Own, private: d.Private}
 	t.schema, t.err = schemaOf(reflect.TypeFor[A]())
-	t.form = t.name + " " + t.schema.form()
+	t.form, t.short = t.name+" "+t.schema.form(), t.name+" "+t.schema.shortForm()
 	if d.Name == "" || t.does == "" || (d.Perform == nil) == (d.Change == nil) {
 		t.err = errors.Join(t.err, errors.New("a tool has a name, a manual, and either something to perform or a change to make"))
 	}
@@ -107,6 +114,15 @@ func New[A any](d Definition[A]) Tool {
 		return text, []protocol.FileChange{change.ForReceipt()}, nil
 	}
 	t.reach = reachFunction(&t, d.Reach)
+	if d.Stale != nil {
+		t.stale = func(ctx context.Context, by *Caller, arguments protocol.Object) error {
+			var a A
+			if err := t.schema.read(arguments, reflect.ValueOf(&a).Elem()); err != nil {
+				return t.argumentError(err)
+			}
+			return d.Stale(ctx, by, a)
+		}
+	}
 	if d.Preview == nil {
 		return t
 	}
@@ -141,8 +157,9 @@ func (t Tool) Name() string { return t.name }
 // Does says in a sentence or two what the tool does.
 func (t Tool) Does() string { return t.does }
 
-// Line returns the tool's line in a prompt: its name, its arguments and what it does.
-func (t Tool) Line() string { return t.form + ": " + t.does }
+// Line returns the tool's line in a prompt: its name, its arguments and what it does. Arguments that are seldom
+// needed are left out; the error of a call with a wrong argument names all.
+func (t Tool) Line() string { return cmp.Or(t.short, t.form) + ": " + t.does }
 
 // Effect returns the effect of a call of the tool.
 func (t Tool) Effect() protocol.ToolEffect { return t.effect }

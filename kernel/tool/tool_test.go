@@ -49,7 +49,7 @@ func TestArguments(t *testing.T) {
 		{nil, "the argument :path is missing: where"},
 		{o("path", ""), "the argument :path is missing"},
 		{o("path", "a", "max-result", int64(1)), "did you mean :max-results?"},
-		{o("path", "a", "zzzzzzzz", "b"), "there is no argument :zzzzzzzz; it is called as echo_it (:path \"…\" [:max-results 1] [:whole t] [:names (\"…\")])"},
+		{o("path", "a", "zzzzzzzz", "b"), "there is no argument :zzzzzzzz; it is called as echo_it (:path S [:max-results N :whole t :names (S …)])"},
 		{o("path", "a", "pa-th", "b"), ":path and :pa-th are the same"},
 		{o("path", int64(5)), ":path is a string"},
 		{o("path", "a", "max-results", "3"), ":max-results is an integer"},
@@ -76,7 +76,7 @@ func TestArguments(t *testing.T) {
 
 func TestToolDescription(t *testing.T) {
 	it := echo("echo_it")
-	if got := it.Line(); got != `echo_it (:path "…" [:max-results 1] [:whole t] [:names ("…")]): Echoes what it gets.` {
+	if got := it.Line(); got != `echo_it (:path S [:max-results N :whole t :names (S …)]): Echoes what it gets.` {
 		t.Error(got)
 	}
 	schema, err := json.Marshal(it.Schema())

@@ -64,6 +64,10 @@ func writeFile(f Files) Tool {
 			}
 			return f.preview("Write", c, fmt.Sprintf("it puts %d bytes in the place of all %d that are there", len(c.After), len(c.Before))), nil
 		},
+		Stale: func(ctx context.Context, by *Caller, a writeArguments) error {
+			_, err := a.change(ctx)
+			return f.stale(ctx, a.Path, a.Hash, err)
+		},
 		Change: func(ctx context.Context, by *Caller, a writeArguments) (string, files.Change, error) {
 			c, err := a.change(ctx)
 			if err == nil {

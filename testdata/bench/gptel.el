@@ -58,6 +58,7 @@
 (setq gptel--num-messages-to-send 1)
 (bench-fill (string-to-number (getenv "BENCH_FILL")))
 (add-hook 'gptel-post-stream-hook #'bench-follow)
+(add-hook 'gptel-post-stream-hook #'bench-piece)
 (add-hook 'gptel-post-response-functions #'bench-answered)
 (run-with-timer 0.5 nil #'bench-ask)
 

@@ -42,6 +42,7 @@
       (bench-end)
       (bench-ask)))))
 
+(advice-add 'org-agent-turn-delta :before #'bench-piece)
 (org-agent-chat)
 (switch-to-buffer "*org-agent-chat*")
 (delete-other-windows)

@@ -48,8 +48,9 @@ func (t *Turn) Compose(ctx context.Context, ask skill.Ask) (Composition, error) 
 	c.Request = t.request(ctx, ask)
 	c.Request.Sections = c.system.sections()
 	if t.offersActions(ask) {
-		c.Request.Tools = t.tools()
+		c.Request.Tools = t.tools(ctx)
 	}
+	c.Request.TextCalls = teachesText(ask.System)
 	var items []protocol.ContextItem
 	if !ask.NoContext && t.program.Items != nil {
 		if items, err = t.program.Items(ctx); err != nil {
@@ -74,12 +75,18 @@ func (t *Turn) Compose(ctx context.Context, ask skill.Ask) (Composition, error) 
 	if isNew, err = t.findPast(ctx, fixed); err != nil {
 		return c, err
 	}
-	if isNew {
-		c.Past, c.Warning, c.SummaryDue = t.past, t.windowWarning(), t.past.SummaryDue && !t.window.NoModel
+	less, err := t.fit(ctx, c.system.Text, message)
+	if err != nil {
+		return c, err
 	}
-	shown := t.fit(c.system.Text, message)
-	c.pastMessages = len(shown)
-	c.Request.Messages = slices.Concat(shown, []llm.Message{message}, t.Exchange.messages)
+	if isNew {
+		c.Warning = t.windowWarning()
+	}
+	if isNew || less {
+		c.Past, c.SummaryDue = t.past, t.past.SummaryDue && !t.window.NoModel
+	}
+	c.pastMessages = len(t.past.Messages)
+	c.Request.Messages = slices.Concat(t.past.Messages, []llm.Message{message}, t.Exchange.messages)
 	c.Request.Messages[0].Text = t.past.Preface + c.Request.Messages[0].Text
 	c.Quotable = append(append(c.Quotable, t.past.Preface), t.past.Input...)
 	if !ask.NoStream {
@@ -87,6 +94,10 @@ func (t *Turn) Compose(ctx context.Context, ask skill.Ask) (Composition, error) 
 	}
 	return c, nil
 }
+
+// teachesText reports whether a note's own part of the system prompt teaches the model to write property
+// lists.
+func teachesText(system string) bool { return strings.Contains(strings.ToLower(system), "(:type") }
 
 // request returns a request with the settings of the turn and without messages.
 func (t *Turn) request(ctx context.Context, ask skill.Ask) llm.Request {

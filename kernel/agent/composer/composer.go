@@ -111,8 +111,13 @@ type Program struct {
 	Window func(ctx context.Context) llm.Window
 	// Forms returns the forms of the actions that a reply may have, a line each. Grammar returns a
 	// grammar that constrains the reply to them, "" if the model takes none.
-	Forms   func(ctx context.Context, tools []prompt.Tool) []string
-	Grammar func(ctx context.Context, tools []prompt.Tool) string
+	Forms func(ctx context.Context, tools []prompt.Tool) []string
+	// Plain reports whether text in no form is the answer. nil: it is not.
+	Plain func(ctx context.Context, tools []prompt.Tool) bool
+	// Functions returns what a model may call: the tools, and the other actions that are no text for a
+	// conversation.
+	Functions func(ctx context.Context, tools []tool.Tool) []llm.Tool
+	Grammar   func(ctx context.Context, tools []tool.Tool) string
 }
 
 // Turn composes the requests of one turn. It finds the parts that they share once, so that all of them

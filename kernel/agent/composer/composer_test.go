@@ -3,6 +3,7 @@ package composer_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -70,6 +71,14 @@ func newComposer(t *testing.T, past ...*journal.Exchange) *composer.Composer {
 	}
 }
 
+// functions returns the tools as what a model may call.
+func functions(_ context.Context, tools []tool.Tool) (all []llm.Tool) {
+	for _, t := range tools {
+		all = append(all, llm.Tool{Name: t.Name(), Description: t.Does(), Schema: func() any { return t.Schema() }})
+	}
+	return all
+}
+
 // plists is the dialect of the tests.
 var plists = dialect.NewPlist()
 
@@ -103,13 +112,13 @@ func text(request llm.Request) string {
 func TestCompose(t *testing.T) {
 	c := newComposer(t, &journal.Exchange{Turn: "t0", AnswerID: "a0", Question: "Where is the samovar?", Answer: "In Samarkand."})
 	turn := turnOf(t, c, record("And the cups?", protocol.TurnSetting{Name: protocol.SettingTemperature, Value: "0"}, protocol.TurnSetting{Name: protocol.SettingMaxTokens, Value: "77"},
-		protocol.TurnSetting{Name: protocol.SettingSystem, Value: "Answer in Uzbek."}), composer.Program{})
+		protocol.TurnSetting{Name: protocol.SettingSystem, Value: "Answer in Uzbek."}), composer.Program{Functions: functions})
 	first := compose(t, turn, skill.Ask{Text: "And the cups?", System: "You keep a house."})
 	if got := text(first.Request); !strings.HasPrefix(got, "user: ") || strings.Index(got, "Where is the samovar?") > strings.Index(got, "In Samarkand.") || !strings.HasSuffix(got, llm.Stamped(stamp, "And the cups?")+"\n") {
 		t.Errorf("it asks\n%s", got)
 	}
 	r := first.Request
-	if r.Temperature == nil || *r.Temperature != 0 || r.MaxTokens != 77 || !strings.Contains(r.System(), "You keep a house.") || !strings.HasSuffix(r.System(), "Answer in Uzbek.") || !strings.Contains(r.System(), "- read (:path \"…\"): Reads a file.") {
+	if r.Temperature == nil || *r.Temperature != 0 || r.MaxTokens != 77 || !strings.Contains(r.System(), "You keep a house.") || !strings.HasSuffix(r.System(), "Answer in Uzbek.") || !strings.Contains(r.System(), "- read (:path S): Reads a file.") {
 		t.Errorf("it asks with %+v", r)
 	}
 	if first.Past == nil || first.Past.Turns != 1 || first.Question != "And the cups?" {
@@ -201,7 +210,7 @@ func TestComposeShorter(t *testing.T) {
 	if next := turnOf(t, c, record("four"), window); len(compose(t, next, skill.Ask{Text: "four"}).Request.Messages) > len(first.Request.Messages) || next.Window() >= 100_000 {
 		t.Error("the next turn does not know what was refused")
 	}
-	small := turnOf(t, newComposer(t), record("hello"), composer.Program{Window: func(context.Context) llm.Window { return llm.Window{Tokens: 4000, Source: "its server"} }})
+	small := turnOf(t, newComposer(t), record("hello"), composer.Program{Window: func(context.Context) llm.Window { return llm.Window{Tokens: 2048, Source: "its server"} }})
 	if _, err := small.Compose(t.Context(), skill.Ask{Text: "hello"}); llm.ClassOf(err) != llm.ClassTooLong {
 		t.Errorf("the error is %v", err)
 	}
@@ -245,5 +254,51 @@ func TestComposeFails(t *testing.T) {
 		if _, err := turnOf(t, c, record("hello"), program).Compose(t.Context(), skill.Ask{Text: "hello"}); !errors.Is(err, gone) {
 			t.Errorf("%s: the error is %v", name, err)
 		}
+	}
+}
+
+// TestToolsThatFit: where all tools do not fit their share of the window, the model is told of those that fit the
+// question, and of the others the names; all of it takes no more than the share. With room enough it is told of all.
+func TestToolsThatFit(t *testing.T) {
+	foreign := func(name, does string) tool.Tool {
+		return tool.NewForeign(tool.Foreign{Name: name, Does: does, Form: "(:path S)", Digest: "d"})
+	}
+	var many []tool.Tool
+	for i := range 300 {
+		many = append(many, foreign(fmt.Sprintf("crm_%03d", i), "Does one of many things with customers, orders and invoices of the company."))
+	}
+	type arguments struct {
+		ID string `doc:"which" required:"true"`
+	}
+	result := tool.New(tool.Definition[arguments]{Name: "earlier_result", Manual: "# earlier_result\n\nReturns an earlier result.\n",
+		Perform: func(context.Context, *tool.Caller, arguments) (string, error) { return "", nil }})
+	registry, err := tool.NewRegistry(append(many, result, foreign("weather_forecast", "Tells the weather of the next days at a place."))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tell := func(question string, window int) (system string, tokens int, offered []llm.Tool) {
+		c := newComposer(t)
+		c.Sources.Tools = registry
+		turn := turnOf(t, c, record(question), composer.Program{Functions: functions, Window: func(context.Context) llm.Window { return llm.Window{Tokens: window} }})
+		composed := compose(t, turn, skill.Ask{Text: question})
+		for _, s := range composed.Request.Sections {
+			if s.Name == "tools" {
+				tokens = prompt.Tokens(s.Text)
+			}
+		}
+		return composed.Request.System(), tokens, composed.Request.Tools
+	}
+	system, tokens, offered := tell("What will the weather be in Bergen?", 16_000)
+	if room := (llm.Window{Tokens: 16_000}).Room(); tokens > room/6+400 { // and the names of some others
+		t.Errorf("the tools take %d tokens of %d", tokens, room)
+	}
+	if !strings.Contains(system, "- weather_forecast (:path S): Tells the weather") || !strings.Contains(system, "no room for here") || len(offered) > 120 {
+		t.Errorf("the model is offered %d functions and told\n%.2000s", len(offered), system)
+	}
+	if system, _, _ := tell("What do customers order of the company, and which invoices?", 16_000); !strings.Contains(system, "- earlier_result (:id S): Returns") {
+		t.Errorf("the tool that shortened results name is not told of:\n%.2000s", system)
+	}
+	if system, _, offered := tell("What will the weather be in Bergen?", 200_000); len(offered) != 302 || strings.Contains(system, "no room for here") {
+		t.Errorf("with room the model is offered %d functions", len(offered))
 	}
 }

@@ -1,10 +1,11 @@
 package composer
 
 import (
+	"context"
+
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
-	"org-agent/kernel/prompt"
 )
 
 // Exchange has the steps of a turn so far, and the messages that show them to the model. The zero value is
@@ -12,6 +13,7 @@ import (
 type Exchange struct {
 	steps    []journal.ToolStep
 	messages []llm.Message
+	fitting  history.Fitting       // what of the steps is shown
 	requests []journal.RequestSent // requests from before a restart of the kernel, which are still to be fitted
 }
 
@@ -46,27 +48,16 @@ func (e *Exchange) tokens(dialect llm.Dialect) int {
 	return total
 }
 
-// fit shortens the exchange if it no longer fits, and returns the earlier turns that are still shown. In
-// a turn that goes on after a restart of the kernel it repeats that for each earlier request, because each
-// request continues the shortened messages of the one before.
-func (e *Exchange) fit(dialect llm.Dialect, past *history.Excerpt, room int) []llm.Message {
-	shown := past.Messages
-	within := func(steps []journal.ToolStep) {
-		shown = past.Messages
-		if past.Tokens+history.Total(dialect, e.messages) > room {
-			shown, e.messages = history.Fit(dialect, past.Messages, steps, room-prompt.Tokens(past.Preface)) // which stands before one of the messages
+// fit shortens the earlier turns and the exchange if both no longer fit the room. In a turn that goes on after a
+// restart of the kernel it repeats that for each earlier request, because each request continues the shortened
+// messages of the one before.
+func (e *Exchange) fit(ctx context.Context, turns history.Past, past *history.Excerpt, room int) (err error) {
+	for _, request := range e.requests {
+		if _, err = e.fitting.Fit(ctx, turns, past, e.steps[:request.Steps], room); err != nil {
+			return err
 		}
 	}
-	if sent := e.requests; len(sent) > 0 {
-		e.requests, e.messages = nil, nil
-		had := 0
-		for _, request := range sent {
-			e.messages = append(e.messages, e.messagesOf(had, request.Steps)...)
-			had = request.Steps
-			within(e.steps[:had])
-		}
-		e.messages = append(e.messages, e.messagesOf(had, len(e.steps))...)
-	}
-	within(e.steps)
-	return shown
+	e.requests = nil
+	e.messages, err = e.fitting.Fit(ctx, turns, past, e.steps, room)
+	return err
 }

@@ -2,6 +2,7 @@ package composer
 
 import (
 	"fmt"
+	"slices"
 
 	"org-agent/kernel/agent/history"
 	"org-agent/kernel/llm"
@@ -25,12 +26,14 @@ func (c *Composition) Explain(dialect llm.Dialect, result *protocol.PromptResult
 		return &result.Parts[len(result.Parts)-1]
 	}
 	result.Parts = make([]protocol.PromptPart, 0, len(c.Request.Messages)+1)
-	if system := c.Request.System(); system != "" {
+	rendered := dialect.Render(llm.Request{Model: c.Request.Model, Sections: c.Request.Sections, TextCalls: c.Request.TextCalls})
+	if system := rendered.System(); system != "" {
 		add("system", &llm.Message{Role: llm.RoleSystem, Text: system})
-		result.Sections, result.Over = c.sections(), c.system.Over
+		result.Sections, result.Over = c.sections(rendered.Sections), c.system.Over
 	}
-	past := dialect.Render(llm.Request{Messages: c.Request.Messages[:c.pastMessages]}).Messages
+	past := dialect.Render(llm.Request{Model: c.Request.Model, TextCalls: c.Request.TextCalls, Messages: c.Request.Messages[:c.pastMessages]}).Messages
 	for i := range past {
+		past[i].Text = dialect.Text(past[i])
 		add("history", &past[i])
 	}
 	for i, message := range c.Request.Messages[c.pastMessages:] {
@@ -49,9 +52,13 @@ func (c *Composition) Explain(dialect llm.Dialect, result *protocol.PromptResult
 	}
 }
 
-// sections describes the sections of the system prompt, also those that were left out.
-func (c *Composition) sections() (list []protocol.PromptSection) {
+// sections describes the sections of the system prompt, also those that were left out. Sections for models
+// that are asked in another notation are not described.
+func (c *Composition) sections(sent []llm.Section) (list []protocol.PromptSection) {
 	for _, part := range c.system.Parts {
+		if part.Notation != "" && !slices.ContainsFunc(sent, func(s llm.Section) bool { return s.Name == part.Name }) && part.Text != "" {
+			continue
+		}
 		section := protocol.PromptSection{Name: part.Name, Title: part.Title, Trust: protocol.Keyword(part.Trust), Tier: protocol.Keyword(part.Tier),
 			Bytes: part.Bytes(), Lines: part.Lines(), Tokens: part.Tokens, Whole: part.Whole, Why: string(part.Omission), Hash: part.Hash}
 		if part.Source != "" {

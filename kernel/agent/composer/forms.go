@@ -8,11 +8,13 @@ import (
 	"org-agent/kernel/action"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/tool"
 )
 
-// Forms are the forms of actions that a reply of a turn may have: those of actions that can be
-// performed and that neither the program nor the skill refuses. They are found once in a turn. All
-// exported fields are required.
+// Forms are the forms of actions that a model is told in a turn: those of actions that can be performed, that
+// neither the program nor the skill refuses, and that nothing else it is told does. Text in no form is the
+// answer, unless the skill refuses what the kernel makes of it. They are found once in a turn. All exported
+// fields but Grammar are required.
 type Forms struct {
 	Kinds Kinds
 	Route protocol.Route
@@ -21,10 +23,11 @@ type Forms struct {
 	// Skill is the skill that answers. Event returns the event for it.
 	Skill FormSkill
 	Event func() sexp.List
-	// Grammar is set if the model accepts a grammar.
-	Grammar bool
+	// Grammar reports whether the model accepts a grammar; nil if it does not.
+	Grammar func(ctx context.Context) bool
 
 	cached []action.Form // nil before they are known
+	plain  bool          // text in no form is the answer
 }
 
 // Kinds are the kinds of actions. Available is the error of an action that nothing performs.
@@ -38,8 +41,8 @@ type FormSkill interface {
 	Passes(ctx context.Context, actions []sexp.List, event sexp.List) []bool
 }
 
-// of returns the forms. The skill gets the forms themselves as proposals.
-func (f *Forms) of(ctx context.Context, tools bool) []action.Form {
+// of returns the forms beside the tools with these names. The skill gets the forms themselves as proposals.
+func (f *Forms) of(ctx context.Context, offered []string) []action.Form {
 	if f.cached != nil {
 		return f.cached
 	}
@@ -47,40 +50,62 @@ func (f *Forms) of(ctx context.Context, tools bool) []action.Form {
 	var actions []sexp.List
 	for _, form := range f.Kinds.Specs().Forms(f.Route) {
 		proposed := form.Proposed()
-		if form.CallsTools() && !tools || f.Refuses(proposed.Action()) || f.Kinds.Available(form.Key) != nil {
+		if form.CallsTools() && len(offered) == 0 || f.Refuses(proposed.Action()) || f.Kinds.Available(form.Key) != nil {
 			continue
 		}
 		forms, actions = append(forms, form), append(actions, proposed.List())
 	}
+	var passing []action.Form
 	for i, passes := range f.Skill.Passes(ctx, actions, f.Event()) {
 		if passes {
-			f.cached = append(f.cached, forms[i])
+			passing = append(passing, forms[i])
+			f.plain = f.plain || forms[i].Own()
+		}
+	}
+	f.cached = []action.Form{}
+	for _, form := range passing {
+		if f.plain {
+			form = form.Elsewhere()
+		}
+		if !form.Another(offered, f.plain) {
+			f.cached = append(f.cached, form)
 		}
 	}
 	return f.cached
 }
 
+// Plain reports whether text in no form is the answer.
+func (f *Forms) Plain(ctx context.Context, tools []prompt.Tool) bool {
+	f.of(ctx, names(tools))
+	return f.plain
+}
+
 // Lines returns the forms as lines of the system prompt, for [Program.Forms].
 func (f *Forms) Lines(ctx context.Context, tools []prompt.Tool) (lines []string) {
-	for _, form := range f.of(ctx, len(tools) > 0) {
+	for _, form := range f.of(ctx, names(tools)) {
 		lines = append(lines, "- "+form.String())
 	}
 	return lines
 }
 
-// Constraint returns the grammar that restricts the reply to these forms, for [Program.Grammar]; "" for
-// a model that accepts no grammar.
-func (f *Forms) Constraint(ctx context.Context, offered []prompt.Tool) string {
-	if !f.Grammar {
+// Constraint returns the grammar that restricts the reply to these forms, and to text if that is the answer, for [Program.Grammar];
+// "" for a model that accepts no grammar.
+func (f *Forms) Constraint(ctx context.Context, offered []tool.Tool) string {
+	tools := make([]action.GrammarTool, len(offered))
+	called := make([]string, len(offered))
+	for i, t := range offered {
+		tools[i], called[i] = action.GrammarTool{Name: t.Name(), Reads: t.Effect() == protocol.ToolReads, Arguments: t.Grammar}, t.Name()
+	}
+	forms := f.of(ctx, called)
+	if len(forms) == 0 || f.Grammar == nil || !f.Grammar(ctx) {
 		return ""
 	}
-	forms := f.of(ctx, len(offered) > 0)
-	if len(forms) == 0 {
-		return ""
+	return action.Grammar(forms, tools, f.plain)
+}
+
+func names(tools []prompt.Tool) (all []string) {
+	for _, t := range tools {
+		all = append(all, t.Name)
 	}
-	var tools []string
-	for _, t := range offered {
-		tools = append(tools, t.Name)
-	}
-	return action.Grammar(forms, tools)
+	return all
 }

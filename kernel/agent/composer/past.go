@@ -29,9 +29,7 @@ func (t *Turn) findPast(ctx context.Context, fixed int) (isNew bool, err error) 
 	}
 	t.factor = factor
 	room := history.Room{Tokens: int(float64(t.window.Room())/factor) - fixed, Turns: t.composer.HistoryTurns()}
-	past := t.composer.Past
-	past.Branch, past.Before = t.branch(), t.program.FirstRequest
-	shown, err := past.Show(ctx, t.Record.Session, t.Record.ID, room)
+	shown, err := t.turns().Show(ctx, t.Record.Session, t.Record.ID, room)
 	if err != nil {
 		return false, err
 	}
@@ -53,12 +51,22 @@ func (t *Turn) branch() func(context.Context) ([]*journal.Exchange, error) {
 	return nil
 }
 
-// fit shortens the turn's own exchange so that it fits beside the earlier turns and the rest of the
-// request. It returns the earlier turns that are still shown.
-func (t *Turn) fit(system string, message llm.Message) []llm.Message {
+// fit makes room for the turn's own exchange beside the earlier turns and the rest of the request. It reports
+// whether less is shown of the earlier turns than before.
+func (t *Turn) fit(ctx context.Context, system string, message llm.Message) (less bool, err error) {
 	t.factor = cmp.Or(t.factor, 1)
 	room := int(float64(t.window.Room())/t.factor) - prompt.Tokens(system) - history.Tokens(t.dialect(), message)
-	return t.Exchange.fit(t.dialect(), t.past, room)
+	if err := t.Exchange.fit(ctx, t.turns(), t.past, room); err != nil {
+		return false, err
+	}
+	return t.past.Changed, nil
+}
+
+// turns selects the earlier turns.
+func (t *Turn) turns() history.Past {
+	past := t.composer.Past
+	past.Branch, past.Before = t.branch(), t.program.FirstRequest
+	return past
 }
 
 // Past returns the part of the earlier turns that the requests show; nil before a request wanted it.
@@ -125,10 +133,11 @@ func (t *Turn) findWindow(ctx context.Context) {
 	}
 }
 
-// A window of less than minimumWindow tokens has no room for the system prompt and an answer. With less
+// A window of less than minimumWindow tokens has no room for the system prompt, which measured 1,870 tokens for a
+// model of 8,192, and an answer. With less
 // than smallWindow a conversation is soon summarised.
 const (
-	minimumWindow = 16_000
+	minimumWindow = 4_000
 	smallWindow   = 32_000
 )
 

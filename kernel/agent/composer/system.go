@@ -49,7 +49,7 @@ func (s system) sections() []llm.Section {
 	var sections []llm.Section
 	for _, part := range s.Parts {
 		if part.Text != "" {
-			sections = append(sections, llm.Section{Name: part.Name, Text: part.Text, Stable: !part.Varies})
+			sections = append(sections, llm.Section{Name: part.Name, Text: part.Text, Stable: !part.Varies, Notation: llm.Notation(part.Notation)})
 		}
 	}
 	return sections
@@ -74,6 +74,7 @@ func (t *Turn) system(ctx context.Context, ask skill.Ask, purpose string) (syste
 		if t.program.Forms != nil {
 			facts.Formats = slices.Concat(facts.Formats, t.program.Forms(ctx, facts.Tools))
 		}
+		facts.Plain = t.program.Plain != nil && t.program.Plain(ctx, facts.Tools)
 	} else {
 		facts.Tools, facts.Skills, facts.MoreSkills = nil, "", 0
 	}
@@ -108,7 +109,7 @@ func (t *Turn) grammar(ctx context.Context, ask skill.Ask) string {
 	if t.program.Grammar == nil || !t.offersActions(ask) {
 		return ""
 	}
-	return t.program.Grammar(ctx, t.facts().Tools)
+	return t.program.Grammar(ctx, t.toldTools(func(prompt.Tool) bool { return true }))
 }
 
 // purpose returns a name that is different for asks of a turn with different system prompts. It depends on
@@ -147,24 +148,28 @@ func (t *Turn) factsOf(ctx context.Context) prompt.Facts {
 		addPersona(&facts, persona, c.Sources.DisplayPath, t.Record)
 	}
 	facts.Name = cmp.Or(facts.Name, c.Sources.Skills.Current().Identity().Name())
-	for _, offered := range t.availableTools() {
-		facts.Tools = append(facts.Tools, prompt.Tool{Name: offered.Name(), Line: offered.Line()})
-	}
+	facts.Tools = t.choose(ctx, t.availableTools())
 	if c.Sources.Prompts != nil {
 		facts.Skills, facts.MoreSkills = skillmd.Catalog(c.Sources.Prompts.Current().Offered(), catalogBytes)
 	}
 	return facts
 }
 
-// tools returns the tools that the model of the turn may call.
-func (t *Turn) tools() []llm.Tool {
-	var tools []llm.Tool
-	listed := t.facts().Tools
-	for _, offered := range t.availableTools() {
-		if !slices.ContainsFunc(listed, func(p prompt.Tool) bool { return p.Name == offered.Name() }) {
-			continue
+// tools returns what the model of the turn may call.
+func (t *Turn) tools(ctx context.Context) []llm.Tool {
+	if t.program.Functions == nil {
+		return nil
+	}
+	return t.program.Functions(ctx, t.toldTools(func(p prompt.Tool) bool { return p.Line != "" }))
+}
+
+// toldTools returns the tools that the system prompt names, as far as which says yes to them.
+func (t *Turn) toldTools(which func(prompt.Tool) bool) (tools []tool.Tool) {
+	told := t.facts().Tools
+	for _, one := range t.availableTools() {
+		if slices.ContainsFunc(told, func(p prompt.Tool) bool { return p.Name == one.Name() && which(p) }) {
+			tools = append(tools, one)
 		}
-		tools = append(tools, llm.Tool{Name: offered.Name(), Description: offered.Does(), Schema: func() any { return offered.Schema() }})
 	}
 	return tools
 }

@@ -260,9 +260,9 @@ func (g *Gate) refuse(ctx context.Context, step Step, reason error, proposed act
 	return Result{Step: step}, nil
 }
 
-// obstacle returns the error with which the action would fail if a person allowed it, so that the
-// person is not asked in vain. A missing client is no obstacle. Nothing is told of files that are not
-// read without asking.
+// obstacle returns the error with which the action would fail if a person allowed it, so that the person
+// is not asked for nothing. A missing client is no obstacle. The error never comes from a file that the
+// model may not read without asking.
 func (g *Gate) obstacle(ctx context.Context, verdict policy.Verdict) error {
 	a := verdict.Action
 	if err := g.Kinds.Available(a.Key()); err != nil || !verdict.Tells() {

@@ -8,19 +8,17 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/chewxy/sexp"
-	"golang.org/x/tools/txtar"
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/action"
 	"org-agent/kernel/agent/gate"
+	"org-agent/kernel/agent/scripttest"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
@@ -45,43 +43,14 @@ var update = flag.Bool("update", false, "write what happens into the scripts")
 //	limit WORD                used-up: the turn may only answer; time: its time is used up
 //	journal off               from here on the journal cannot be written
 func TestScripts(t *testing.T) {
-	scripts, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(scripts) == 0 {
-		t.Fatalf("scripts: %v, %v", scripts, err)
-	}
-	for _, path := range scripts {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) { runScript(t, path) })
-	}
-}
-
-func runScript(t *testing.T, path string) {
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]*txtar.File{}
-	for i := range archive.Files {
-		files[archive.Files[i].Name] = &archive.Files[i]
-	}
-	script, want := files["script"], files["want"]
-	if script == nil || want == nil {
-		t.Fatal("it has no script, or nothing that is wanted")
-	}
-	s := newStage(t, files["skill"])
-	for line := range strings.Lines(string(script.Data)) {
-		if line = strings.TrimSpace(line); line != "" {
+	scripttest.Run(t, *update, func(t *testing.T, files map[string]string) string {
+		s := newStage(t, files["skill"])
+		for _, line := range scripttest.Lines(files["script"]) {
 			s.say("> %s", line)
 			s.play(line)
 		}
-	}
-	if got := s.happened.Bytes(); *update {
-		want.Data = got
-		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if !bytes.Equal(got, want.Data) {
-		t.Errorf("what happened is\n%s\nand wanted is\n%s", got, want.Data)
-	}
+		return s.happened.String()
+	})
 }
 
 // stage has everything that a gate works with, and records the events.
@@ -103,7 +72,7 @@ type stage struct {
 	performed []string // the calls of tools in the order that is being performed
 }
 
-func newStage(t *testing.T, symbolic *txtar.File) *stage {
+func newStage(t *testing.T, symbolic string) *stage {
 	t.Helper()
 	s := &stage{t: t}
 	s.tools = s.registry()
@@ -115,8 +84,8 @@ func newStage(t *testing.T, symbolic *txtar.File) *stage {
 		Hide:        func(x sexp.Sexp) sexp.Sexp { return x },
 		Log:         slog.New(slog.DiscardHandler),
 	}
-	if symbolic != nil {
-		text := "#+begin_src lisp\n(defun check (action context) (declare (ignorable action context)) " + string(symbolic.Data) +
+	if symbolic != "" {
+		text := "#+begin_src lisp\n(defun check (action context) (declare (ignorable action context)) " + symbolic +
 			")\n(defskill :guard :trigger (lambda (c) t) :neuro (lambda (c) nil) :symbolic #'check)\n#+end_src\n"
 		note, err := skill.LoadNote(t.Context(), "guard.org", []byte(text), skill.Options{})
 		if err != nil {

@@ -1,6 +1,8 @@
 package history
 
 import (
+	"encoding/json"
+
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/protocol"
@@ -16,6 +18,18 @@ var (
 	Preface      = preface
 	MarkFor      = markFor
 )
+
+// Check is what becomes of notes of a text.
+func Check(s Summary, source string) (Summary, []string) { return s.check(source) }
+
+// Marshal returns the summary as a compaction has it.
+func (s Summary) Marshal() ([]byte, error) { return json.Marshal(s) }
+
+// Shown returns an excerpt without what it is rendered from.
+func Shown(e Excerpt) Excerpt {
+	e.pieces = nil
+	return e
+}
 
 // EarlierMessages returns the whole messages of a step of an earlier turn.
 func EarlierMessages(s journal.ToolStep) []llm.Message { return earlierMessages(s, whole) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/quick"
@@ -96,7 +97,7 @@ func (k *conversation) show(room int) history.Excerpt {
 	k.t.Helper()
 	shown, err := k.past.Show(k.t.Context(), "main", k.last, history.Room{Tokens: room})
 	k.must(err)
-	k.must(k.past.RecordExcerpt(k.t.Context(), "main", shown))
+	k.must(k.past.RecordExcerpt(k.t.Context(), "main", &shown))
 	return shown
 }
 
@@ -130,20 +131,23 @@ func valid(messages []llm.Message) string {
 			return fmt.Sprintf("message %d is of %s, %d bytes", i, m.Role, len(m.Text))
 		}
 		if strings.HasPrefix(m.Text, "(:type :request") && m.Role == llm.RoleAssistant &&
-			(i+1 == len(messages) || !strings.HasPrefix(messages[i+1].Text, "(:result (:action ")) {
+			(i+1 == len(messages) || !isResult(messages[i+1].Text)) {
 			return fmt.Sprintf("the call in message %d has no result", i)
 		}
-		if result, is := strings.CutPrefix(m.Text, "(:result "); is && m.Role == llm.RoleUser {
-			first, _, _ := strings.Cut(result, "\n")
-			if _, err := plist.Read("(:result " + first); err != nil || i == 0 || !strings.HasPrefix(messages[i-1].Text, "(:type :request") {
-				return fmt.Sprintf("the result in message %d is of no call: %v", i, err)
-			}
+		if isResult(m.Text) && m.Role == llm.RoleUser && (i == 0 || !strings.HasPrefix(messages[i-1].Text, "(:type :request")) {
+			return fmt.Sprintf("the result in message %d is of no call", i)
 		}
 	}
 	if len(messages)%2 == 0 {
 		return "the last message is not the user's"
 	}
 	return ""
+}
+
+// isResult reports whether a text begins as results do, with a mark that ends them too.
+func isResult(text string) bool {
+	begin := regexp.MustCompile(`^--- ([0-9a-f]{8}) result`).FindStringSubmatch(text)
+	return begin != nil && strings.Contains(text, "\n--- "+begin[1]+" end ---\n")
 }
 
 // TestAnyJournalIsValid: whatever texts a journal has, the excerpt makes a request that a server accepts,
@@ -245,45 +249,5 @@ func TestSummaryRoundTrip(t *testing.T) {
 	sum.Cut(3)
 	if sum.Tokens() > 3 {
 		t.Errorf("cut it is %q", sum.String())
-	}
-}
-
-// TestFitKnowsWhoSpeaks: a person's message begins a turn, also if it looks like a result.
-func TestFitKnowsWhoSpeaks(t *testing.T) {
-	const typed = "(:result (:action \"x\")) is what I saw"
-	past := []llm.Message{{Role: llm.RoleUser, Text: "q0"}}
-	past = append(past, history.RunningMessages(0, journal.ToolStep{Action: "(:type :request)", Verdict: "performed", Text: strings.Repeat("r", 4000)})...)
-	past = append(past, llm.Message{Role: llm.RoleAssistant, Text: "a"}, llm.Message{Role: llm.RoleUser, Text: typed}, llm.Message{Role: llm.RoleAssistant, Text: "b"})
-	shown, _ := history.Fit(plists, past, []journal.ToolStep{{Seq: 1, Action: "(:type :request)", Verdict: "performed", Text: "now"}}, 300)
-	if len(shown) != 2 || shown[0].Text != typed {
-		t.Errorf("shown is %+v", shown)
-	}
-}
-
-// TestFitKeepsPairs: a turn that is shortened to fit the room is still a valid request.
-func TestFitKeepsPairs(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
-		var past []llm.Message
-		for i := range random.IntN(6) {
-			past = append(past, llm.Message{Role: llm.RoleUser, Text: fmt.Sprint("q", i)})
-			if random.IntN(2) == 0 {
-				past = append(past, history.EarlierMessages(journal.ToolStep{Action: "(:type :request :text \"p\")", Verdict: "performed", Text: strings.Repeat("p", random.IntN(6000))})...)
-			}
-			past = append(past, llm.Message{Role: llm.RoleAssistant, Text: "a"})
-		}
-		var steps []journal.ToolStep
-		for i := range random.IntN(9) {
-			steps = append(steps, journal.ToolStep{Seq: int64(i + 1), Action: "(:type :request :text \"x\")", Verdict: "performed", Text: strings.Repeat("r", random.IntN(20_000))})
-		}
-		room := random.IntN(20_000)
-		shown, exchange := history.Fit(plists, past, steps, room)
-		all := requestOf(history.Excerpt{Messages: shown}, "now", exchange...)
-		if fault := valid(all); fault != "" || len(exchange) != 2*len(steps) {
-			t.Fatalf("%s; %d messages of %d steps", fault, len(exchange), len(steps))
-		}
-		if took := history.Total(plists, shown) + history.Total(plists, exchange); took > room && (len(shown) > 0 || took > 1200*len(steps)) {
-			t.Fatalf("%d tokens in a room of %d with %d steps", took, room, len(steps))
-		}
 	}
 }

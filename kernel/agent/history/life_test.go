@@ -173,10 +173,11 @@ func (k *life) turn(i int) {
 	k.ask(question)
 	shown, err := k.past.Show(k.t.Context(), "main", k.last, history.Room{Tokens: k.room - history.Tokens(plists, llm.Message{Text: question})})
 	k.must(err)
-	if err := k.past.RecordExcerpt(k.t.Context(), "main", shown); protocol.ErrorCode(err) != protocol.CodeConflict { // a summary has come meanwhile, and counts
+	cut := shown.Changed && shown.Compaction.By == journal.CompactionByCut
+	if err := k.past.RecordExcerpt(k.t.Context(), "main", &shown); protocol.ErrorCode(err) != protocol.CodeConflict { // a summary has come meanwhile, and counts
 		k.must(err)
 	}
-	if shown.Changed && shown.Compaction.By == journal.CompactionByCut {
+	if cut {
 		k.cuts++
 	}
 	if shown.SummaryDue {
@@ -198,12 +199,13 @@ func (k *life) turn(i int) {
 		if i%100 == 0 {
 			most = 40_000 // more than there is room for
 		}
+		var fitting history.Fitting
 		for range 1 + k.random.IntN(2) {
 			steps = append(steps, journal.ToolStep{Seq: int64(i*10 + len(steps)), Action: `(:type :request :target :tool :action :call :tool "read")`, Verdict: "performed",
 				Text: strings.Repeat("a line of it\n", k.random.IntN(most)/13)})
-			past, exchange := history.Fit(plists, shown.Messages, steps, k.room-history.Tokens(plists, llm.Message{Text: shown.Preface + question}))
-			fitted := history.Excerpt{Messages: past, Preface: shown.Preface}
-			k.check(i, question, requestOf(fitted, question, exchange...))
+			exchange, err := fitting.Fit(k.t.Context(), k.past, &shown, steps, k.room-history.Tokens(plists, llm.Message{Text: question}))
+			k.must(err)
+			k.check(i, question, requestOf(shown, question, exchange...))
 		}
 		k.before = "" // what is kept of the steps has other numbers
 	}

@@ -119,6 +119,8 @@ type Excerpt struct {
 	// that one: an earlier turn is asked again, which must not change what the others are shown.
 	latest int64
 	older  bool
+	// pieces are the shown turns.
+	pieces []*piece
 }
 
 // outside is [Past.Outside] for a row.
@@ -143,21 +145,27 @@ func (p Past) Show(ctx context.Context, session, turn string, room Room) (Excerp
 	}
 	view := view{dialect: p.Dialect, room: room, compaction: shown.Compaction, pieces: pieces, whole: whole}
 	view.fitRoom()
-	shown.Changed, shown.SummaryDue = view.changed, view.summaryDue
-	shown.Compaction, shown.Preface = view.compaction, preface(view.compaction)
+	err = p.render(ctx, &view, &shown)
+	return shown, err
+}
+
+// render makes the excerpt that a view shows.
+func (p Past) render(ctx context.Context, view *view, shown *Excerpt) (err error) {
+	*shown = Excerpt{Changed: view.changed, SummaryDue: view.summaryDue, Compaction: view.compaction, Preface: preface(view.compaction), latest: shown.latest, older: shown.older}
 	if notes, err := readSummary(view.compaction.Summary); err == nil {
 		shown.NotesOutside = view.compaction.Turns > 0 && !notes.Empty() && !notes.Own
 	}
 	shown.LeftOut = shown.Compaction.Turns - shown.Compaction.SummarisedTurns
 	messages := 0
-	for i := view.from; i < len(pieces); i++ {
-		if pieces[i], err = p.renderPiece(ctx, pieces[i], view.compaction); err != nil {
-			return Excerpt{}, err
+	for i := view.from; i < len(view.pieces); i++ {
+		if view.pieces[i], err = p.renderPiece(ctx, view.pieces[i], view.compaction); err != nil {
+			return err
 		}
-		messages += len(pieces[i].messages)
+		messages += len(view.pieces[i].messages)
 	}
 	shown.Messages = make([]llm.Message, 0, messages)
-	for _, one := range pieces[view.from:] {
+	shown.pieces = view.pieces[view.from:]
+	for _, one := range shown.pieces {
 		shown.Messages = append(shown.Messages, one.messages...)
 		shown.Input = append(shown.Input, one.input...)
 		shown.Outside = cmp.Or(shown.Outside, one.outside)
@@ -170,20 +178,24 @@ func (p Past) Show(ctx context.Context, session, turn string, room Room) (Excerp
 	if p.Branch != nil {
 		shown.Changed, shown.SummaryDue = false, false
 	}
-	return shown, nil
+	return nil
 }
 
 // RecordExcerpt records what Show has changed, so that the next turn shows the same. It fails with
-// CodeConflict if another compaction was recorded meanwhile; that one then counts.
-func (p Past) RecordExcerpt(ctx context.Context, session string, shown Excerpt) error {
+// CodeConflict if another compaction was recorded meanwhile; that one then counts. What the turn still
+// changes is recorded behind it.
+func (p Past) RecordExcerpt(ctx context.Context, session string, shown *Excerpt) error {
 	if !shown.Changed {
 		return nil
 	}
 	compaction := shown.Compaction
 	compaction.After = shown.Tokens
-	if _, err := p.Journal.Transcripts.PutCompaction(ctx, session, compaction, shown.latest); err != nil {
+	kept, err := p.Journal.Transcripts.PutCompaction(ctx, session, compaction, shown.latest)
+	if err != nil {
+		shown.older, shown.Changed = true, false // another one counts
 		return fmt.Errorf("record the excerpt of the conversation: %w", err)
 	}
+	shown.Changed, shown.latest, shown.Compaction = false, kept.Seq, kept
 	return nil
 }
 

@@ -1,6 +1,10 @@
 package history
 
-import "org-agent/kernel/llm"
+import (
+	"strings"
+
+	"org-agent/kernel/llm"
+)
 
 // RequestRow is the data of a row of the kind model-request.
 type RequestRow struct {
@@ -24,9 +28,24 @@ type MessageRow struct {
 func RowOf(rendered llm.Request) RequestRow {
 	r := RequestRow{Model: rendered.Model, System: rendered.System(), Temperature: rendered.Temperature, MaxTokens: rendered.MaxTokens,
 		Stop: rendered.Stop, Grammar: rendered.Grammar, FirstOnly: rendered.FirstOnly}
-	r.Messages = make([]MessageRow, len(rendered.Messages))
-	for i, m := range rendered.Messages {
-		r.Messages[i] = MessageRow{Role: m.Role, Content: m.Text, Images: m.Images}
+	r.Messages = make([]MessageRow, 0, len(rendered.Messages))
+	for _, m := range rendered.Messages {
+		for _, result := range m.Results() {
+			r.Messages = append(r.Messages, MessageRow{Role: roleTool, Content: result.Text})
+		}
+		if len(m.Results()) > 0 {
+			continue
+		}
+		row := MessageRow{Role: m.Role, Content: m.Text, Images: m.Images}
+		for _, c := range m.Calls {
+			if c.Function != nil {
+				row.Content = strings.TrimPrefix(row.Content+"\n"+c.Function.Name+" "+c.Function.Arguments, "\n")
+			}
+		}
+		r.Messages = append(r.Messages, row)
 	}
 	return r
 }
+
+// roleTool is the role of the result of a function in rows.
+const roleTool llm.Role = "tool"

@@ -34,8 +34,8 @@ const (
 	shortText = 300
 )
 
-// resultTool is the tool that returns shortened results whole.
-const resultTool = "earlier_result"
+// ResultTool is the tool that returns shortened results whole.
+const ResultTool = "earlier_result"
 
 // runningPrefix begins the ids of results of the running turn.
 const runningPrefix = "now-"
@@ -51,6 +51,12 @@ func RunningIndex(id string) (index int, ok bool) {
 	n, err := strconv.Atoi(number)
 	return n - 1, ok && err == nil
 }
+
+// callSuffix follows the id of a result in the id of its call.
+const callSuffix = ".call"
+
+// callID returns the id of the call that has a result.
+func callID(result string) string { return result + callSuffix }
 
 // RunningMessages returns the messages of a step of the running turn, whole. The index is that of the step in
 // the turn.
@@ -77,7 +83,7 @@ func stepMessages(s journal.ToolStep, id string, at level) []llm.Message {
 	}
 	call := llm.Call{ID: id, Action: s.Action}
 	if at > whole && len(call.Action) > longText {
-		call.Action = shortenAction(call.Action)
+		call.Action = shortenAction(call.Action, callID(id))
 	}
 	result := llm.Result{Call: call, Verdict: s.Verdict, Text: textAt(s.Text, id, at), Added: hookTexts(s), Note: s.Note, Last: s.Last,
 		Failure: failure(s.Verdict, s.Code, s.Retryable)}
@@ -89,7 +95,34 @@ func stepMessages(s journal.ToolStep, id string, at level) []llm.Message {
 		part.Text, part.Failure = textAt(c.Text, part.ID, at), failure(part.Verdict, c.Code, c.Retryable)
 		result.Parts = append(result.Parts, part)
 	}
-	return []llm.Message{{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, {Role: llm.RoleKernel, Outcome: &llm.Outcome{Results: []llm.Result{result}}}}
+	reply := llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{call}}
+	results := []llm.Result{result}
+	if s.Reply != nil && at == whole {
+		reply.Text, reply.Original = s.Reply.Commentary, original(s.Reply)
+		for _, r := range skippedResults(s.Reply, id) {
+			reply.Calls, results = append(reply.Calls, r.Call), append(results, r)
+		}
+	}
+	return []llm.Message{reply, {Role: llm.RoleKernel, Outcome: &llm.Outcome{Results: results}}}
+}
+
+// original returns a reply as its server sent it, nil if it need not go back so.
+func original(reply *journal.StepReply) *llm.Original {
+	if reply.Writer == "" {
+		return nil
+	}
+	return &llm.Original{Writer: reply.Writer, Data: reply.Data}
+}
+
+// skippedResults returns results for the calls of a reply that were not made: servers want one for each
+// call. The id is that of the step, to which the other calls belong.
+func skippedResults(reply *journal.StepReply, id string) (all []llm.Result) {
+	for i, f := range reply.Skipped {
+		function := llm.FunctionCall{Name: f.Name, Arguments: f.Arguments}
+		all = append(all, llm.Result{Call: llm.Call{ID: fmt.Sprintf("%s-%d", id, i+1), Function: &function}, Verdict: "refused",
+			Text: "not made, because another call came before it", Failure: &llm.Failure{Code: string(protocol.ToolRefused)}})
+	}
+	return all
 }
 
 // hookTexts returns the texts that hooks added to a step.
@@ -138,9 +171,9 @@ func textAt(text, id string, at level) string {
 	case at == shortened && size > longText:
 		head, tail := edges(text)
 		return fmt.Sprintf("%s\n[… %d bytes are left out here; %s has all of it as %q …]\n%s",
-			head, len(text)-len(head)-len(tail), resultTool, id, tail)
+			head, len(text)-len(head)-len(tail), ResultTool, id, tail)
 	case at == omitted && size > shortText:
-		return fmt.Sprintf("[%d bytes are left out here; %s has them as %q]", len(text), resultTool, id)
+		return fmt.Sprintf("[%d bytes are left out here; %s has them as %q]", len(text), ResultTool, id)
 	}
 	return text
 }
@@ -157,25 +190,26 @@ func edges(text string) (head, tail string) {
 	return text[:from], text[until:]
 }
 
-// shortenAction returns an action without the ends of its long strings.
-func shortenAction(text string) string {
+// shortenAction returns an action without the ends of its long strings. The model can ask for all of it by the id.
+func shortenAction(text, id string) string {
 	read, err := action.Read(text)
 	if err != nil {
-		return plist.Print(sexp.List{plist.Keyword("type"), plist.Keyword("log"), plist.Keyword("text"), plist.String("an action of " + fmt.Sprint(len(text)) + " bytes, left out here")})
+		return plist.Print(sexp.List{plist.Keyword("type"), plist.Keyword("log"), plist.Keyword("text"),
+			plist.String(fmt.Sprintf("an action of %d bytes, left out here; %s has it as %q", len(text), ResultTool, id))})
 	}
-	return plist.Print(shortenStrings(read.List()))
+	return plist.Print(shortenStrings(read.List(), id))
 }
 
-func shortenStrings(x sexp.Sexp) sexp.Sexp {
+func shortenStrings(x sexp.Sexp, id string) sexp.Sexp {
 	switch v := x.(type) {
 	case plist.String:
 		if runes := []rune(string(v)); len(runes) > shortText {
-			return plist.String(fmt.Sprintf("%s[… %d characters are left out here …]", string(runes[:shortText/2]), len(runes)-shortText/2))
+			return plist.String(fmt.Sprintf("%s[… %d characters are left out here; %s has the call as %q …]", string(runes[:shortText/2]), len(runes)-shortText/2, ResultTool, id))
 		}
 	case sexp.List:
 		list := make(sexp.List, len(v))
 		for i, item := range v {
-			list[i] = shortenStrings(item)
+			list[i] = shortenStrings(item, id)
 		}
 		return list
 	}

@@ -23,8 +23,13 @@ type EarlierSteps interface {
 }
 
 // Whole returns the result with the id that its shortened form shows. For a call of a batch, a point
-// and the number of the call follow the id.
+// and the number of the call follow the id. With ".call" behind the id it returns the call itself.
 func (r Results) Whole(ctx context.Context, id string) (string, error) {
+	result, isCall := strings.CutSuffix(strings.TrimSpace(id), callSuffix)
+	if isCall {
+		step, err := r.step(ctx, result)
+		return step.Action, err
+	}
 	name, call, batch := strings.Cut(strings.TrimSpace(id), ".")
 	step, err := r.step(ctx, name)
 	if err != nil {

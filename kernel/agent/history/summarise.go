@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
@@ -21,8 +22,11 @@ type summaryRun struct {
 	by        journal.CompactionBy
 	base      journal.Compaction // the compaction that counts now
 	latest    int64
-	room      int // of the model, in estimated tokens
+	room      int     // of the model, in estimated tokens
+	factor    float64 // the tokens that the model counts for an estimated one
 	summary   Summary
+	refused   int  // notes of the model that could not be used
+	unnoted   bool // turns of which the model made no notes that could be used
 }
 
 // compact summarises all turns but the last ones.
@@ -58,6 +62,12 @@ func (c *Compactor) compact(ctx context.Context, session string, by journal.Comp
 	result = protocol.SessionCompacted{Session: session, State: protocol.CompactingDone, Turns: r.base.SummarisedTurns, Notes: r.summary.String(),
 		Before: before, After: after.Tokens, Room: r.room}
 	result.Text = fmt.Sprintf("the first %s are shown to the model as notes: about %d tokens, and %d before", turnsText(r.base.SummarisedTurns), result.After, result.Before)
+	if r.refused > 0 {
+		result.Text += fmt.Sprintf("; %d notes named what was not said and are left out", r.refused)
+	}
+	if r.unnoted {
+		result.Text += "; of some turns the model made none that could be used, and their questions stand there"
+	}
 	return result, nil
 }
 
@@ -71,12 +81,11 @@ func (r *summaryRun) readBase(ctx context.Context) ([]*journal.Exchange, error) 
 	if window.NoModel {
 		return nil, errors.New("the built-in guide is no language model and cannot summarise")
 	}
-	factor, err := r.compactor.Past.Journal.Usage.Correction(ctx, cmp.Or(r.model, r.compactor.Model()))
-	if err != nil {
+	if r.factor, err = r.compactor.Past.Journal.Usage.Correction(ctx, cmp.Or(r.model, r.compactor.Model())); err != nil {
 		return nil, err
 	}
 	const system = 3 // a quarter of the room is for the system prompt
-	r.room = int(float64(window.Room())/factor) * system / (system + 1)
+	r.room = int(float64(window.Room())/r.factor) * system / (system + 1)
 	exchanges, shown, _, err := r.compactor.Past.readTurns(ctx, r.session, "", func(d journal.Compaction) int64 { return d.Summarised })
 	if err != nil {
 		return nil, err
@@ -118,17 +127,24 @@ func (r *summaryRun) summariseSome(ctx context.Context, exchanges []*journal.Exc
 	if err != nil {
 		return 0, err
 	}
-	fresh, model, err := r.ask(ctx, transcript, exchanges[turns-1].Turn)
+	fresh, model, err := r.notes(ctx, transcript, exchanges[turns-1].Turn)
 	if err != nil {
 		return 0, err
+	}
+	if fresh.Empty() {
+		r.unnoted = true
+		if fresh, err = r.questions(ctx, exchanges[:turns]); err != nil {
+			return 0, err
+		}
 	}
 	if fresh.Own, err = r.ownOnly(ctx, exchanges[:turns]); err != nil {
 		return 0, err
 	}
 	summary := r.summary.Merge(fresh)
 	if summary.Tokens() > r.room/6 {
-		if short, _, err := r.ask(ctx, condenseRequest(summary), exchanges[turns-1].Turn); err == nil && short.Tokens() < summary.Tokens() {
-			short.Closed, short.Own = nil, summary.Own
+		refused := r.refused
+		if short, _, err := r.notes(ctx, condenseRequest(summary), exchanges[turns-1].Turn); err == nil && !short.Empty() && r.refused == refused && short.Tokens() < summary.Tokens() {
+			short.Closed, short.Own, short.Left = nil, summary.Own, summary.Left
 			summary = short
 		}
 		summary.Cut(r.room / 6)
@@ -157,15 +173,79 @@ func (r *summaryRun) ownOnly(ctx context.Context, exchanges []*journal.Exchange)
 	return true, nil
 }
 
-// ask asks the model for notes of a text. The usage counts for the turn.
-func (r *summaryRun) ask(ctx context.Context, text, turn string) (Summary, string, error) {
+// summaryTries is how often a model is asked for notes of the same turns.
+const summaryTries = 3
+
+// notes asks the model for notes of a text, and asks again with what is wrong with them. In the end it returns
+// the notes that can be used, which may be none. The usage counts for the turn.
+func (r *summaryRun) notes(ctx context.Context, text, turn string) (best Summary, model string, err error) {
+	messages := []llm.Message{{Role: llm.RoleUser, Text: text}}
+	refused := 0
+	for try := range summaryTries {
+		reply, err := r.ask(ctx, messages, turn)
+		if err != nil && (try == 0 || ctx.Err() != nil) {
+			return Summary{}, "", err
+		}
+		if err != nil {
+			break // what it wrote before is used
+		}
+		model = reply.Model
+		written := withoutThoughts(r.compactor.Hide(reply.Text))
+		notes := parseSummary(written)
+		good, faults := notes.check(text)
+		if good.count() >= best.count() {
+			best, refused = good, notes.count()-good.count()
+		}
+		if len(faults) == 0 {
+			return good, model, nil
+		}
+		r.compactor.Logger.Warn("notes of a model cannot be used", "session", r.session, "try", try+1, "faults", len(faults))
+		messages = messages[:1:1]
+		if written = strings.TrimSpace(written); written != "" {
+			messages = append(messages, llm.Message{Role: llm.RoleAssistant, Text: abbreviate(written, passageLimit)})
+		}
+		messages = append(messages, llm.Message{Role: llm.RoleUser, Text: "Your notes cannot be used:\n- " + strings.Join(faults, "\n- ") + "\nName only what stands in what you were given, as it stands there. Now write the notes."})
+	}
+	r.refused += refused
+	return best, model, nil
+}
+
+// questions returns notes that no model made: what was asked in the turns, and the files that calls name.
+func (r *summaryRun) questions(ctx context.Context, exchanges []*journal.Exchange) (s Summary, err error) {
+	s.Other = []string{"The notes that the model made of some turns could not be used. For them stands how their questions began, and which files calls named."}
+	for _, e := range exchanges {
+		asked, err := r.compactor.Past.Question(ctx, e, false)
+		if err != nil {
+			return s, err
+		}
+		s.Other = append(s.Other, fmt.Sprintf("%q was asked", clipped(strings.Join(strings.Fields(asked), " "))))
+		steps, err := r.compactor.Past.Journal.Transcripts.ToolSteps(ctx, e.AnswerID)
+		if err != nil {
+			return s, err
+		}
+		for _, step := range steps {
+			for _, w := range wordsOf(step.Action) {
+				if w.isFile() && !slices.Contains(s.Files, w.text) && len(s.Files) < notesLimit {
+					s.Files = append(s.Files, w.text)
+				}
+			}
+		}
+	}
+	return s, nil
+}
+
+// ask asks the model for notes once.
+func (r *summaryRun) ask(ctx context.Context, messages []llm.Message, turn string) (llm.Reply, error) {
 	model := cmp.Or(r.compactor.SummaryModel(), r.model)
-	request := llm.Request{Model: model, Sections: llm.System(instructions), Messages: []llm.Message{{Role: llm.RoleUser, Text: text}}, FirstOnly: true}.Map(r.compactor.Hide)
+	request := llm.Request{Model: model, Sections: llm.System(instructions), Messages: messages, FirstOnly: true}.Map(r.compactor.Hide)
 	r.record(ctx, journal.KindModelRequest, RowOf(request))
 	estimate := Tokens(r.compactor.Past.Dialect, llm.Message{Text: request.System()}) + Total(r.compactor.Past.Dialect, request.Messages)
 	reply, err := llm.Collect(r.compactor.Provider.Stream(ctx, request))
 	r.record(ctx, journal.KindModelReply, map[string]any{"text": r.compactor.Hide(reply.Text), "finish": reply.Finish, "model": reply.Model})
 	if usage := reply.Usage; usage != nil {
+		if usage.LooksCut(int(float64(estimate) * r.factor)) {
+			estimate = 0 // the count says nothing of it
+		}
 		spent := journal.ReplyUsage{Turn: turn, Model: reply.Model, Input: usage.Input, Output: usage.Output, Cached: usage.Cached,
 			Reason: usage.Reasoning, Cost: usage.Cost, Estimate: estimate, RequestedModel: cmp.Or(model, r.compactor.Model())}
 		if err := r.compactor.Past.Journal.Usage.PutReplyUsage(context.WithoutCancel(ctx), spent); err != nil {
@@ -173,13 +253,9 @@ func (r *summaryRun) ask(ctx context.Context, text, turn string) (Summary, strin
 		}
 	}
 	if err != nil {
-		return Summary{}, "", fmt.Errorf("the model did not answer: %w", err)
+		return reply, fmt.Errorf("the model did not answer: %w", err)
 	}
-	summary := parseSummary(withoutThoughts(r.compactor.Hide(reply.Text)))
-	if summary.Empty() {
-		return Summary{}, "", errors.New("the model noted nothing")
-	}
-	return summary, reply.Model, nil
+	return reply, nil
 }
 
 // record writes a request or a reply into the journal. It logs its errors.

@@ -17,12 +17,16 @@ type Summary struct {
 	Open      []string `json:"open,omitempty"`
 	Files     []string `json:"files,omitempty"`
 	People    []string `json:"people,omitempty"`
-	Other     []string `json:"other,omitempty"` // notes without a heading
+	Other     []string `json:"other,omitempty"` // what no model noted
+	// Left counts the notes that were left out because there were too many.
+	Left int `json:"left,omitempty"`
 	// Closed are the earlier open notes that are done. They are not recorded.
 	Closed []string `json:"-"`
 	// Own is set if nobody but the person and the agent wrote any part of the turns. The kernel sets
 	// it, not the model.
 	Own bool `json:"own,omitempty"`
+
+	unheaded []string // the lines of a reply that stand below no heading
 }
 
 // section is a list of a summary, with its heading.
@@ -31,25 +35,29 @@ type section struct {
 	notes   *[]string
 }
 
+// peopleHeading is the heading of notes that begin with a name.
+const peopleHeading = "People"
+
 func (s *Summary) sections() []section {
 	return []section{
 		{"Decisions", &s.Decisions},
 		{"Facts", &s.Facts},
 		{"Open", &s.Open},
 		{"Files", &s.Files},
-		{"People", &s.People},
+		{peopleHeading, &s.People},
 		{"Other", &s.Other},
 	}
 }
 
 // Empty reports whether there are no notes.
-func (s *Summary) Empty() bool {
+func (s *Summary) Empty() bool { return s.count() == 0 }
+
+// count returns the number of notes.
+func (s *Summary) count() (n int) {
 	for _, part := range s.sections() {
-		if len(*part.notes) > 0 {
-			return false
-		}
+		n += len(*part.notes)
 	}
-	return true
+	return n
 }
 
 // String returns the summary as headings and lists, for models and people.
@@ -73,7 +81,7 @@ func (s *Summary) Tokens() int { return prompt.Tokens(s.String()) }
 // Merge returns the summary with the notes of a later one. It adds no note twice, and removes open notes
 // that the later one closes. The sum is Own if both are; an empty summary is Own.
 func (s *Summary) Merge(later Summary) Summary {
-	sum := Summary{Own: later.Own && (s.Own || s.Empty())}
+	sum := Summary{Own: later.Own && (s.Own || s.Empty()), Left: s.Left + later.Left}
 	known, closed := map[string]bool{}, map[string]bool{}
 	for _, note := range later.Closed {
 		closed[strings.ToLower(note)] = true
@@ -92,7 +100,7 @@ func (s *Summary) Merge(later Summary) Summary {
 	return sum
 }
 
-// Cut removes the first notes of the longest lists until the rest has at most this many tokens.
+// Cut removes the first notes of the longest lists until the rest has at most this many tokens, and counts them.
 func (s *Summary) Cut(most int) {
 	for s.Tokens() > most && !s.Empty() {
 		longest := s.sections()[0].notes
@@ -101,7 +109,9 @@ func (s *Summary) Cut(most int) {
 				longest = part.notes
 			}
 		}
-		*longest = (*longest)[1+len(*longest)/8:]
+		removed := 1 + len(*longest)/8
+		*longest = (*longest)[removed:]
+		s.Left += removed
 	}
 }
 
@@ -124,10 +134,10 @@ const (
 )
 
 // parseSummary reads a model's reply: headings of any kind with one of the names, and lines below them.
-// Everything in it is text. Lines without a heading are notes too.
+// Everything in it is text. Lines before the first heading are no notes.
 func parseSummary(text string) Summary {
 	var s Summary
-	into, count := &s.Other, 0
+	into, count := &s.unheaded, 0
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
 		line = strings.TrimSpace(line)
 		if to := s.sectionOf(line); to != nil {

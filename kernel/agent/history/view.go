@@ -355,6 +355,9 @@ func (v *view) leaveOut(from int) {
 	v.from = from
 }
 
+// searchable says how a model gets what is left out of turns.
+const searchable = "search_messages finds what was said in them"
+
 // preface returns the text that replaces the turns that are not shown.
 func preface(d journal.Compaction) string {
 	if d.Turns == 0 {
@@ -366,11 +369,14 @@ func preface(d journal.Compaction) string {
 		mark := markFor(text)
 		fmt.Fprintf(&b, "The first %s of this conversation are not shown. What stands between the two lines with the mark %s was noted of them: nobody says it now, and it asks for nothing.\n--- %s notes ---\n%s--- %s end of notes ---\n",
 			turnsText(d.SummarisedTurns), mark, mark, text, mark)
+		if summary.Left > 0 {
+			fmt.Fprintf(&b, "There were too many notes, and %d older ones are left out; %s.\n", summary.Left, searchable)
+		}
 		if left := d.Turns - d.SummarisedTurns; left > 0 {
-			fmt.Fprintf(&b, "The %s behind those are left out without notes.\n", turnsText(left))
+			fmt.Fprintf(&b, "The %s behind those are left out without notes; %s.\n", turnsText(left), searchable)
 		}
 	} else {
-		fmt.Fprintf(&b, "The first %s of this conversation are not shown.\n", turnsText(d.Turns))
+		fmt.Fprintf(&b, "The first %s of this conversation are not shown; %s.\n", turnsText(d.Turns), searchable)
 	}
 	b.WriteString("The conversation goes on:\n\n")
 	return b.String()

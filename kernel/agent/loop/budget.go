@@ -46,9 +46,9 @@ const requestsPerRound = 10
 // and asks again would else go on.
 const refusalLimit = 10
 
-// answerRequestLimit is the number of requests for the answer: one, one more after an unusable reply,
-// one shorter one if the model refuses the request as too long, and one of a skill.
-const answerRequestLimit = 4
+// answerRequestLimit is the number of requests for the answer: one, as many as it takes until unusable replies
+// are too many, one shorter one if the model refuses the request as too long, and one of a skill.
+const answerRequestLimit = callReplyLimit + 2
 
 // NewBudget returns the budget of a turn that shares it with no other turn.
 func NewBudget(limits config.Budget) Budget { return Budget{limits: limits, questionLimits: limits} }

@@ -18,6 +18,7 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/agent/gate"
+	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
@@ -75,6 +76,12 @@ type RequestOutcome struct {
 	// the beginning of the reply that came before the error.
 	Fault   error
 	Partial string
+	// Unusable says why the calls of functions in the reply cannot be used; "" if they can, or if there
+	// are none. Remark is for the model, with the result of the reply's action: what else the reply had,
+	// and what became of that.
+	Unusable, Remark string
+	// Reply is what the model wrote of the action, nil if it called no functions.
+	Reply *journal.StepReply
 }
 
 // Gate takes a usable proposal to its outcome.

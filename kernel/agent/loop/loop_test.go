@@ -2,14 +2,13 @@ package loop_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,12 +16,12 @@ import (
 	"time"
 
 	"github.com/chewxy/sexp"
-	"golang.org/x/tools/txtar"
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/action"
 	"org-agent/kernel/agent/gate"
 	"org-agent/kernel/agent/loop"
+	"org-agent/kernel/agent/scripttest"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
@@ -54,49 +53,17 @@ var update = flag.Bool("update", false, "write what happens into the scripts")
 //	tokens N                 the usage of each reply from here on
 //	beside N                 the usage of other turns of the question
 func TestScripts(t *testing.T) {
-	scripts, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(scripts) == 0 {
-		t.Fatalf("scripts: %v, %v", scripts, err)
-	}
-	for _, path := range scripts {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { runScript(t, path) })
+	scripttest.Run(t, *update, func(t *testing.T, files map[string]string) (happened string) {
+		synctest.Test(t, func(t *testing.T) {
+			s := newStage(t, cmp.Or(files["skill"], `(ask-neuro "What is to be done?")`))
+			for _, line := range scripttest.Lines(files["script"]) {
+				s.read(line)
+			}
+			s.run()
+			happened = s.happened.String()
 		})
-	}
-}
-
-func runScript(t *testing.T, path string) {
-	archive, err := txtar.ParseFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]*txtar.File{}
-	for i := range archive.Files {
-		files[archive.Files[i].Name] = &archive.Files[i]
-	}
-	want := files["want"]
-	if files["script"] == nil || want == nil {
-		t.Fatal("it has no script, or nothing that is wanted")
-	}
-	neuro := `(ask-neuro "What is to be done?")`
-	if files["skill"] != nil {
-		neuro = string(files["skill"].Data)
-	}
-	s := newStage(t, neuro)
-	for line := range strings.Lines(string(files["script"].Data)) {
-		if line = strings.TrimSpace(line); line != "" {
-			s.read(line)
-		}
-	}
-	s.run()
-	if got := s.happened.Bytes(); *update {
-		want.Data = got
-		if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if !bytes.Equal(got, want.Data) {
-		t.Errorf("what happened is\n%s\nand wanted is\n%s", got, want.Data)
-	}
+		return happened
+	})
 }
 
 // reply is one reaction of the model to a request.
@@ -404,7 +371,7 @@ func (s *stage) UsageOutsideTurn(context.Context, string, string) (journal.Budge
 }
 
 func (s *stage) Progress(protocol.TurnProgress)                            {}
-func (s *stage) SetUsage(int, int, *float64)                               {}
+func (s *stage) SetUsage(llm.Usage, llm.Speed)                             {}
 func (s *stage) ShowProgress()                                             {}
 func (s *stage) Retract()                                                  {}
 func (s *stage) SetIncomplete(state protocol.TurnState)                    { s.say("the answer is incomplete: %s", state) }

@@ -22,7 +22,7 @@ type UsageStore interface {
 // Screen shows people the progress and the usage of the turn.
 type Screen interface {
 	Progress(at protocol.TurnProgress)
-	SetUsage(input, output int, cost *float64)
+	SetUsage(usage llm.Usage, speed llm.Speed)
 }
 
 // Meter counts the usage of a turn. Only here are the replies of a turn summed up, for the journal, for
@@ -42,6 +42,8 @@ type Meter struct {
 	Log        *slog.Logger
 
 	usage llm.Usage
+	speed llm.Speed
+	wait  *protocol.ModelWait
 }
 
 // sharesBudget reports whether other turns may use the same budget.
@@ -72,6 +74,7 @@ func (m *Meter) countOtherTurns(ctx context.Context) {
 // its subagents.
 func (m *Meter) ShowProgress() {
 	at := m.Budget.progress(m.Turn, m.Event)
+	at.Wait = m.wait
 	if m.Question == m.Turn {
 		at.Tokens += m.Budget.otherTurns.Tokens
 		if at.Cost != nil {
@@ -84,6 +87,12 @@ func (m *Meter) ShowProgress() {
 	}
 }
 
+// ShowWait shows with the progress what the turn waits for, nil if it does not wait any longer.
+func (m *Meter) ShowWait(wait *protocol.ModelWait) {
+	m.wait = wait
+	m.ShowProgress()
+}
+
 // RequestUsage is the usage of a request and its reply.
 type RequestUsage struct {
 	// Counted is the usage that the model's server reported, nil if it reported none.
@@ -91,6 +100,7 @@ type RequestUsage struct {
 	// Estimate is the estimated number of tokens of both. It counts if Counted is nil.
 	Estimate int
 	Duration time.Duration
+	Speed    llm.Speed
 }
 
 // Tokens returns the tokens of the request and its reply together.
@@ -111,13 +121,15 @@ func (m *Meter) Count(ctx context.Context, reply RequestUsage, of journal.ReplyU
 		return
 	}
 	m.Budget.countRequest(reply.Tokens(), usage.Cost, reply.Duration)
-	m.usage = m.usage.Add(*usage)
-	m.Screen.SetUsage(m.usage.Input, m.usage.Output, m.usage.Cost)
+	m.usage, m.speed = m.usage.Add(*usage), m.speed.Add(reply.Speed)
+	m.Screen.SetUsage(m.usage, m.speed)
 	put := m.UsageStore.PutReplyUsageDeferred
 	if m.sharesBudget() { // other turns count it: see [Meter.countOtherTurns]
 		put = m.UsageStore.PutReplyUsage
 	}
-	of.Turn, of.Input, of.Output, of.Cached, of.Reason, of.Cost = m.Turn, usage.Input, usage.Output, usage.Cached, usage.Reasoning, usage.Cost
+	of.Turn, of.Input, of.Output, of.Cached, of.Written = m.Turn, usage.Input, usage.Output, usage.Cached, usage.Written
+	of.Reason, of.Cost = usage.Reasoning, usage.Cost
+	of.First, of.Streamed, of.Writing = reply.Speed.First.Seconds(), reply.Speed.Tokens, reply.Speed.Writing.Seconds()
 	if err := put(context.WithoutCancel(ctx), of); err != nil {
 		m.Log.Error("usage not recorded", "err", err)
 	}

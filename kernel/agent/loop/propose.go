@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,26 +114,31 @@ func NoticeOf(err error) string {
 	return err.Error()
 }
 
-// usableProposal returns the proposal in a reply. If the reply is unusable the model gets one more try.
+// replyLimit is how many replies in a row may be unusable, callReplyLimit how many with calls that cannot be made:
+// a model that got one part of a call wrong often gets another one wrong before it is right.
+const replyLimit, callReplyLimit = 2, 3
+
+// usableProposal returns the proposal in a reply. If the reply is unusable the model is asked again.
 func (l *Loop) usableProposal(ctx context.Context, asker Asker, reply string) (none action.Proposed, err error) {
-	proposal, reason := l.readReply(ctx, reply, asker)
-	if reason == "" {
-		return proposal, nil
+	for n := 1; ; n++ {
+		proposal, reason := l.readReply(ctx, reply, asker)
+		if reason == "" {
+			return proposal, nil
+		}
+		if reason == proseReason && !l.Where().Route.AwaitsAnswer() {
+			return none, errNoProposal
+		}
+		if n >= callReplyLimit || n >= replyLimit && asker.Outcome().Unusable == "" {
+			return none, fmt.Errorf("the model's reply could not be used, %s: %s. Try again, or use another model", times[n], reason)
+		}
+		l.Log.Info("reply unusable, asking again", "reason", reason)
+		if reply, err = asker.Retry(ctx, reply, reason); err != nil {
+			return none, l.neuroError(ctx, asker, err)
+		}
 	}
-	if reason == proseReason && !l.Where().Route.AwaitsAnswer() {
-		return none, errNoProposal
-	}
-	l.Log.Info("reply unusable, asking again", "reason", reason)
-	again, err := asker.Retry(ctx, reply, reason)
-	if err != nil {
-		return none, l.neuroError(ctx, asker, err)
-	}
-	proposal, reason = l.readReply(ctx, again, asker)
-	if reason == "" {
-		return proposal, nil
-	}
-	return none, fmt.Errorf("the model's reply could not be used, twice: %s. Try again, or use another model", reason)
 }
+
+var times = [...]string{replyLimit: "twice", callReplyLimit: "three times"}
 
 // readReply reads one reply. reason says why it is unusable, "" if it is usable.
 func (l *Loop) readReply(ctx context.Context, reply string, asker Asker) (proposed action.Proposed, reason string) {
@@ -142,7 +148,12 @@ func (l *Loop) readReply(ctx context.Context, reply string, asker Asker) (propos
 	if finish == llm.FinishLength {
 		l.notice = "the reply ran into the model's limit; the answer is incomplete"
 	}
+	outcome := asker.Outcome()
 	switch {
+	case outcome.Unusable != "":
+		reason = outcome.Unusable
+	case errors.Is(got.Err, plist.ErrEmpty):
+		reason = "it is empty"
 	case got.Err != nil:
 		reason = got.Err.Error()
 	case got.Proposal == nil && blank(got.Text):
@@ -162,6 +173,8 @@ func (l *Loop) readReply(ctx context.Context, reply string, asker Asker) (propos
 			reason = err.Error()
 		}
 	}
+	l.Steps.SetRemark(cmp.Or(outcome.Remark, remarkOf(got)))
+	l.Steps.SetReply(outcome.Reply)
 	entry := map[string]any{"skill": l.SkillName, "steps": got.Steps, "candidates": got.Candidates}
 	if !proposed.Empty() {
 		entry["action"] = proposed.String()
@@ -171,6 +184,14 @@ func (l *Loop) readReply(ctx context.Context, reply string, asker Asker) (propos
 	}
 	l.Rows.Record(ctx, journal.KindProposal, entry)
 	return proposed, reason
+}
+
+// remarkOf returns what a model is told that proposed several actions at once, "" if it did not.
+func remarkOf(got plist.Recovered) string {
+	if got.Candidates < 2 || got.Proposal == nil {
+		return ""
+	}
+	return fmt.Sprintf("One at a time: of the %d property lists in your reply only the first was used.", got.Candidates)
 }
 
 // blank reports whether the text has only white space.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/chewxy/sexp"
@@ -34,6 +35,8 @@ type Steps struct {
 	answers     sexp.List // a person's answers, with secrets, for the next step
 	input       []string  // the texts that the model was shown; a reply may quote them
 	outside     string
+	remark      string             // for the model, with the result of the next step
+	reply       *journal.StepReply // of the next step's action
 	repeats     repeats
 	actionStart time.Time // when the current action began
 }
@@ -82,6 +85,12 @@ func (s *Steps) Input() []string { return s.input }
 
 // AddQuotable adds texts at the beginning of the input.
 func (s *Steps) AddQuotable(texts []string) { s.input = slices.Concat(texts, s.input) }
+
+// SetRemark sets what the model is told with the result of the next step, "" for nothing.
+func (s *Steps) SetRemark(remark string) { s.remark = remark }
+
+// SetReply sets what the model wrote of the next step's action, nil if it called no functions.
+func (s *Steps) SetReply(reply *journal.StepReply) { s.reply = reply }
 
 // Outside names the text of other authors that a step brought into the turn, "" if none did.
 func (s *Steps) Outside() string { return s.outside }
@@ -134,7 +143,8 @@ func Event(question sexp.List, steps ...gate.Step) sexp.List {
 // Record records the step of an action that does not end the turn, for the skill and for the model.
 func (s *Steps) Record(ctx context.Context, step gate.Step) {
 	row := journal.ToolStep{Action: step.Action.Canonical(), Verdict: step.Verdict, Text: step.Text, Took: time.Since(s.actionStart),
-		Code: step.Failure.Code, Retryable: step.Failure.Retryable, Hooks: step.Hooks}
+		Code: step.Failure.Code, Retryable: step.Failure.Retryable, Hooks: step.Hooks, Reply: s.reply}
+	s.reply = nil
 	s.input = append(s.input, hookTexts(step.Hooks)...)
 	for _, c := range step.Calls {
 		row.Calls = append(row.Calls, journal.StepCall(c))
@@ -164,6 +174,10 @@ func (s *Steps) addNote(a action.Action, row *journal.ToolStep) {
 		row.Last = true
 		row.Note = stopSentence(budget.stopReason) + ". In this turn nothing more is done: answer the user now with what you have found, and say what is left to do."
 	}
+	if s.remark != "" && !row.Last {
+		row.Note = strings.TrimSpace(s.remark + " " + row.Note)
+	}
+	s.remark = ""
 }
 
 // Add adds a step for the skill and for the answer's drawer. It writes nothing: the journal has the

@@ -20,12 +20,18 @@ type asker struct {
 	request    llm.Request // the last one
 	rendered   llm.Request // the last one, in the dialect of the provider that is asked first
 	stream     bool
-	finish     llm.FinishReason // of the last reply
-	fault      error            // the error of the last request, if it failed
-	partial    string           // the part of the reply that came before the error
-	firstPiece time.Duration    // from the request to the first piece of the reply
-	purpose    string           // see [composer.Composition]
-	estimate   int              // the size of the request, in estimated tokens
+	finish     llm.FinishReason   // of the last reply
+	fault      error              // the error of the last request, if it failed
+	partial    string             // the part of the reply that came before the error
+	firstPiece time.Duration      // from the request to the first piece of the reply
+	calls      []llm.FunctionCall // of the last reply
+	original   *llm.Original      // of the last reply
+	commentary string             // the text of that reply, beside its calls
+	unusable   string             // see [loop.RequestOutcome]
+	remark     string             // see [loop.RequestOutcome]
+	stepReply  *journal.StepReply // see [loop.RequestOutcome]
+	purpose    string             // see [composer.Composition]
+	estimate   int                // the size of the request, in estimated tokens
 }
 
 // Ask implements [skill.Asker].
@@ -50,17 +56,23 @@ func (a *asker) Retry(ctx context.Context, reply, reason string) (string, error)
 	if len(a.request.Messages) == 0 {
 		a.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: a.turn.Record.Question.Words()}}
 	}
+	if len(a.calls) > 0 {
+		a.request.Messages = append(a.request.Messages, a.refused(reason)...)
+		return a.send(ctx)
+	}
+	again := "Answer again with exactly one property list and nothing else, for example:\n" + a.turn.Answer("Your answer").String()
+	if len(a.rendered.Tools) > 0 || a.rendered.Schema != nil {
+		again = "Answer again: with your answer as text, or with a call of a function that is offered."
+	}
 	a.request.Messages = append(a.request.Messages,
 		llm.Message{Role: llm.RoleAssistant, Text: reply},
-		llm.Message{Role: llm.RoleKernel, Text: "Your reply could not be used: " + reason + ".\n" +
-			"Answer again with exactly one property list and nothing else, for example:\n" +
-			a.turn.Example().String()})
+		llm.Message{Role: llm.RoleKernel, Text: "Your reply could not be used: " + reason + ".\n" + again})
 	return a.send(ctx)
 }
 
 // Outcome implements [loop.Asker].
 func (a *asker) Outcome() loop.RequestOutcome {
-	return loop.RequestOutcome{Finish: a.finish, Fault: a.fault, Partial: a.partial}
+	return loop.RequestOutcome{Finish: a.finish, Fault: a.fault, Partial: a.partial, Unusable: a.unusable, Remark: a.remark, Reply: a.stepReply}
 }
 
 // send sends the request and reads the reply. It first removes the preview of an earlier reply.
@@ -81,14 +93,17 @@ func (a *asker) send(ctx context.Context) (string, error) {
 	reply, err := a.read(ctx)
 	a.finish = reply.Finish
 	a.recordReply(ctx, reply, time.Since(begun), err)
+	if err == nil {
+		return a.value(ctx, reply), nil
+	}
 	return reply.Text, err
 }
 
 // recordReply records a reply and counts its usage.
 func (a *asker) recordReply(ctx context.Context, reply llm.Reply, took time.Duration, err error) {
-	taken := loop.RequestUsage{Counted: reply.Usage, Duration: took}
-	if reply.Text+reply.Reasoning != "" {
-		taken.Estimate = a.turn.Requests.Corrected(a.estimate) + prompt.Tokens(reply.Text+reply.Reasoning)
+	taken := loop.RequestUsage{Counted: reply.Usage, Duration: took, Speed: llm.SpeedOf(reply.Usage, reply.Reasoning != "", a.firstPiece, took)}
+	if written := reply.Text + reply.Reasoning + writtenCalls(reply.Calls); written != "" {
+		taken.Estimate = a.turn.Requests.Corrected(a.estimate) + prompt.Tokens(written)
 	}
 	counted := llm.Usage{}
 	if reply.Usage != nil {
@@ -101,10 +116,17 @@ func (a *asker) recordReply(ctx context.Context, reply llm.Reply, took time.Dura
 	if reply.Reasoning != "" {
 		entry["thoughts"] = reply.Reasoning
 	}
+	if len(reply.Calls) > 0 {
+		entry["calls"] = reply.Calls
+	}
 	if err != nil {
 		a.fault, a.partial = err, reply.Text
 		entry["err"] = err.Error()
 	}
 	a.turn.Rows.Record(ctx, journal.KindModelReply, entry)
-	a.turn.Meter.Count(ctx, taken, journal.ReplyUsage{Model: a.turn.model, Estimate: a.estimate, RequestedModel: a.turn.Requests.Model()})
+	spent := journal.ReplyUsage{Model: a.turn.model, Estimate: a.estimate, RequestedModel: a.turn.Requests.Model()}
+	if a.isCut(ctx, counted) {
+		spent.Estimate = 0 // the count says nothing of it
+	}
+	a.turn.Meter.Count(ctx, taken, spent)
 }

@@ -36,7 +36,7 @@ func (a *asker) recordComposition(ctx context.Context, c composer.Composition) {
 		a.turn.Screen.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: c.Warning})
 	}
 	if c.Past != nil {
-		a.recordPast(ctx, *c.Past)
+		a.recordPast(ctx, c.Past)
 	}
 	if c.SummaryDue {
 		a.turn.Sender.config.Summarise(a.turn.Record.Session)
@@ -49,12 +49,14 @@ func (a *asker) recordComposition(ctx context.Context, c composer.Composition) {
 
 // recordPast records which part of the earlier turns is shown, so that the next turn shows the same. It
 // warns the person if turns are no longer shown.
-func (a *asker) recordPast(ctx context.Context, shown history.Excerpt) {
+func (a *asker) recordPast(ctx context.Context, shown *history.Excerpt) {
+	turns := shown.Compaction.Turns
+	cut := shown.Changed && shown.Compaction.By == journal.CompactionByCut
 	if err := a.turn.Sender.config.Past.RecordExcerpt(ctx, a.turn.Record.Session, shown); err != nil {
 		a.turn.Log.Warn("the next turn may show another part of the earlier turns", "err", err)
 	}
-	if shown.Changed && shown.Compaction.By == journal.CompactionByCut {
+	if cut {
 		a.turn.Screen.Notify(protocol.MethodNotice, protocol.Notice{Level: protocol.LevelWarn, Text: fmt.Sprintf(
-			"the first %d turns no longer fit the window of %s and are left out", shown.Compaction.Turns, a.turn.Requests.Model())})
+			"the first %d turns no longer fit the window of %s and are left out", turns, a.turn.Requests.Model())})
 	}
 }

@@ -45,6 +45,7 @@ type replyReader struct {
 	thoughts    thoughts
 	words       *stuck // watches the text
 	thinking    *stuck // watches the thoughts
+	waiting     *waiting
 }
 
 // read sends the request, reads the reply and shows it in batches. With an error it returns the part of
@@ -54,9 +55,17 @@ type replyReader struct {
 func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	pieces := make(chan piece)
+	request := a.request
+	waits := make(chan llm.Wait, waitsLimit)
+	request.OnWait = func(wait llm.Wait) {
+		select {
+		case waits <- wait:
+		default: // the reader is slower than the server refuses, and has as much to tell
+		}
+	}
 	go func() { // ends with the sequence, which ends with ctx
 		defer close(pieces)
-		for delta, err := range a.turn.Sender.config.Provider.Stream(ctx, a.request) {
+		for delta, err := range a.turn.Sender.config.Provider.Stream(ctx, request) {
 			pieces <- piece{delta, err}
 		}
 	}()
@@ -73,11 +82,13 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	a.firstPiece = 0
 	d := &replyReader{
 		asker: a, requestTime: begun, words: newStuck(), thinking: newStuck(), thoughts: thoughts{turn: a.turn},
-		show: preview{gate: a.turn.Gate, screen: a.turn.Screen, on: a.stream, stream: plist.Stream{Input: a.turn.Steps.Input()}},
+		waiting: newWaiting(a.turn.Meter),
+		show:    preview{gate: a.turn.Gate, screen: a.turn.Screen, on: a.stream, stream: plist.Stream{Input: a.turn.Steps.Input()}, plainly: a.turn.Plain, answer: a.turn.Answer},
 	}
-	err := d.receiveAll(ctx, pieces)
+	err := d.receiveAll(ctx, pieces, waits)
+	d.waiting.end()
 	if err == nil {
-		d.show.flush(ctx)
+		d.show.finish(ctx)
 	}
 	d.reply.Text, d.reply.Reasoning = d.text.String(), d.thoughts.beside.String()
 	d.thoughts.finish(d.reply.Text)
@@ -85,7 +96,7 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 }
 
 // receiveAll reads the pieces until the last one.
-func (d *replyReader) receiveAll(ctx context.Context, pieces <-chan piece) error {
+func (d *replyReader) receiveAll(ctx context.Context, pieces <-chan piece, waits <-chan llm.Wait) error {
 	next := time.NewTimer(shortPause)
 	defer next.Stop()
 	for {
@@ -94,6 +105,7 @@ func (d *replyReader) receiveAll(ctx context.Context, pieces <-chan piece) error
 			if !open {
 				return nil
 			}
+			d.waiting.heard()
 			if p.err != nil {
 				if cause := context.Cause(ctx); cause != nil && errors.Is(p.err, context.Canceled) {
 					return cause
@@ -103,6 +115,10 @@ func (d *replyReader) receiveAll(ctx context.Context, pieces <-chan piece) error
 			if err := d.add(ctx, p.delta); err != nil {
 				return err
 			}
+		case wait := <-waits:
+			d.waiting.told(wait)
+		case <-d.waiting.silence.C:
+			d.waiting.slow()
 		case <-next.C:
 			next.Reset(pause(d.show.flush(ctx), d.asker.turn.Screen.Pause()))
 			d.thoughts.flush(d.show.stream.Thought())
@@ -135,8 +151,12 @@ func (d *replyReader) add(ctx context.Context, delta llm.Delta) error {
 	if delta.Model != "" && delta.Model != a.turn.model {
 		a.turn.setModel(delta.Model)
 	}
+	d.reply.Calls = append(d.reply.Calls, delta.Calls...)
 	if delta.Usage != nil {
 		d.reply.Usage = delta.Usage
+	}
+	if delta.Original != nil {
+		d.reply.Original = delta.Original
 	}
 	if delta.Finish != "" {
 		d.reply.Finish = delta.Finish

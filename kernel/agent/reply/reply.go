@@ -34,6 +34,9 @@ type Config struct {
 	Dialect llm.Dialect
 	// Model returns the name that is shown before the provider reports its own.
 	Model func() string
+	// ServedWindow asks the server of a model for its window, whatever the settings say; 0 if it does not tell.
+	// "" is the model of turns that choose none.
+	ServedWindow func(ctx context.Context, model string) int
 	// Hide removes secrets from requests.
 	Hide func(text string) string
 	// Past records which part of the earlier turns the model was shown.
@@ -44,7 +47,7 @@ type Config struct {
 
 // Past records which part of the earlier turns a model is shown, so that the next turn shows the same.
 type Past interface {
-	RecordExcerpt(ctx context.Context, session string, shown history.Excerpt) error
+	RecordExcerpt(ctx context.Context, session string, shown *history.Excerpt) error
 }
 
 // Sender sends the requests of turns. It keeps the last request of each conversation in memory. Make
@@ -75,8 +78,11 @@ type Turn struct {
 	Gate   Gate
 	// OnModel is called with the name of the model when another model answers than before.
 	OnModel func(model string)
-	// Example returns an action that would answer, for the model after an unusable reply.
-	Example func() action.Proposed
+	// Together returns the action that makes several calls at once. Each action is one that only reads.
+	Together func(actions []string) (string, error)
+	// Answer returns the action that answers with a text. Plain is set if a plain text of the model is an answer.
+	Answer func(text string) action.Proposed
+	Plain  bool
 	// Resumed is set if the model was asked before a restart of the kernel.
 	Resumed bool
 	Log     *slog.Logger
@@ -112,6 +118,8 @@ type Meter interface {
 	// Allows returns an error if the turn may not ask once more.
 	Allows(ctx context.Context) error
 	ShowProgress()
+	// ShowWait shows what the turn waits for, nil if it does not wait any longer.
+	ShowWait(wait *protocol.ModelWait)
 	Count(ctx context.Context, reply loop.RequestUsage, of journal.ReplyUsage)
 }
 

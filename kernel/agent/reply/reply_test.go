@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -45,26 +46,35 @@ type stage struct {
 	usedUp   error
 	taken    loop.RequestUsage
 	composed int
+	spent    journal.ReplyUsage
+	served   int         // the window that the server says
+	images   []llm.Image // of the request
 }
 
 func newStage(t *testing.T, turns ...llmtest.Turn) *stage {
 	t.Helper()
 	s := &stage{t: t, script: &llmtest.Script{Name: "script", Turns: turns}, streams: true}
+	s.provider(s.script)
+	return s
+}
+
+// provider makes the turn ask a provider.
+func (s *stage) provider(provider llm.Provider) {
 	sender := reply.New(reply.Config{
-		Provider: s.script, Dialect: dialect.NewPlist(), Model: func() string { return "usual" }, Past: s, Summarise: func(session string) { s.say("summarise %s", session) },
-		Hide: func(text string) string { return strings.ReplaceAll(text, "swordfish", "REDACTED") },
+		Provider: provider, Dialect: dialect.NewPlist(), Model: func() string { return "usual" }, Past: s, Summarise: func(session string) { s.say("summarise %s", session) },
+		ServedWindow: func(context.Context, string) int { return s.served },
+		Hide:         func(text string) string { return strings.ReplaceAll(text, "swordfish", "REDACTED") },
 	})
 	s.turn = &reply.Turn{
 		Sender: sender, Record: journal.Turn{ID: "t1", Session: "main", Question: protocol.Event{Text: "hello"}}, Requests: s, Steps: s, Meter: s, Rows: s,
 		Screen: s, Gate: s, OnModel: func(model string) { s.say("model %s", model) },
-		Example: func() action.Proposed {
-			proposed, _ := action.Read(`(:type :response :text "Your answer")`)
-			return proposed
+		Answer: func(text string) action.Proposed {
+			return action.Propose(sexp.List{plist.Keyword("type"), plist.Keyword("response"), plist.Keyword("text"), plist.String(text)})
 		},
-		Log: slog.New(slog.DiscardHandler),
+		Plain: true,
+		Log:   slog.New(slog.DiscardHandler),
 	}
 	s.asker = s.turn.Asker()
-	return s
 }
 
 func (s *stage) say(format string, args ...any) {
@@ -81,7 +91,7 @@ func (s *stage) said(want ...string) {
 func (s *stage) Compose(_ context.Context, ask skill.Ask) (composer.Composition, error) {
 	s.composed++
 	return composer.Composition{Purpose: "why", Warning: s.warning, Question: "hello, with what was sent along", Request: llm.Request{
-		Sections: llm.System("Be brief."), Messages: []llm.Message{{Role: llm.RoleUser, Text: ask.Text}}}}, nil
+		Sections: llm.System("Be brief."), Messages: []llm.Message{{Role: llm.RoleUser, Text: ask.Text, Images: s.images}}}}, nil
 }
 func (s *stage) Shorten(context.Context, int) bool { was := s.shorter; s.shorter = false; return was }
 func (s *stage) Corrected(tokens int) int          { return tokens }
@@ -93,8 +103,15 @@ func (s *stage) AddQuotable([]string)              {}
 func (s *stage) Input() []string                   { return nil }
 func (s *stage) Allows(context.Context) error      { return s.usedUp }
 func (s *stage) ShowProgress()                     {}
+func (s *stage) ShowWait(wait *protocol.ModelWait) {
+	if wait == nil {
+		s.say("goes on")
+		return
+	}
+	s.say("waits for %s, %s, at %s, attempt %d", wait.Host, wait.Reason, wait.At[len("2000-01-01T"):], wait.Attempt)
+}
 func (s *stage) Count(_ context.Context, took loop.RequestUsage, of journal.ReplyUsage) {
-	s.taken = took
+	s.taken, s.spent = took, of
 	s.say("spent by %s", of.Model)
 }
 func (s *stage) Record(ctx context.Context, kind journal.Kind, data any) {
@@ -122,7 +139,7 @@ func (s *stage) Notify(_ string, given any)   { s.say("told %s", given.(protocol
 func (s *stage) Previews(_ context.Context, proposal sexp.List) bool {
 	return s.refuses == "" || !strings.Contains(plist.Print(proposal), s.refuses)
 }
-func (s *stage) RecordExcerpt(context.Context, string, history.Excerpt) error { return nil }
+func (s *stage) RecordExcerpt(context.Context, string, *history.Excerpt) error { return nil }
 
 // row returns the data of the only row of a kind.
 func (s *stage) row(kind journal.Kind) (data map[string]any) {
@@ -165,6 +182,44 @@ func TestReplyIsPreviewed(t *testing.T) {
 			t.Errorf("the journal has the reply as %v", kept)
 		}
 	})
+}
+
+// TestPlainTextIsPreviewed: a plain text is shown as it comes. What stands before a proposal or a call is no
+// answer and is removed. With a call it is commentary, unless the gate refuses it.
+func TestPlainTextIsPreviewed(t *testing.T) {
+	calling := func(_ context.Context, _ llm.Request, emit llmtest.Emit) error {
+		return emit(llm.Delta{Calls: []llm.FunctionCall{{ID: "1", Name: "read", Arguments: "{}"}}})
+	}
+	for name, c := range map[string]struct {
+		turn   llmtest.Turn
+		change func(s *stage)
+		want   []string
+	}{
+		"text":            {llmtest.Turn{llmtest.Text("One"), llmtest.Pause(time.Second), llmtest.Text(" two"), llmtest.Finish(llm.FinishStop)}, nil, []string{"shown One", "shown One two"}},
+		"what may be one": {llmtest.Turn{llmtest.Text("One ("), llmtest.Pause(time.Second), llmtest.Text("two)"), llmtest.Finish(llm.FinishStop)}, nil, []string{"shown One", "shown One (two)"}},
+		"then a proposal": {llmtest.Turn{llmtest.Text("One "), llmtest.Text(`(:type :log)`), llmtest.Finish(llm.FinishStop)}, nil, []string{"shown One", "taken back"}},
+		"then an answer":  {llmtest.Turn{llmtest.Text("One "), llmtest.Text(`(:type :response :text "Two")`), llmtest.Finish(llm.FinishStop)}, nil, []string{"shown One", "shown Two"}},
+		"to nobody":       {llmtest.Turn{llmtest.Text("One"), llmtest.Finish(llm.FinishStop)}, func(s *stage) { s.turn.Plain = false }, nil},
+		"refused":         {llmtest.Turn{llmtest.Text("One"), llmtest.Finish(llm.FinishStop)}, func(s *stage) { s.refuses = "One" }, nil},
+		"then a call":     {llmtest.Turn{llmtest.Text("One"), calling, llmtest.Finish(llm.FinishTools)}, nil, []string{"shown One", "taken back", "thought One\n\n"}},
+		"refused, a call": {llmtest.Turn{llmtest.Text("One"), calling, llmtest.Finish(llm.FinishTools)}, func(s *stage) { s.refuses = "One" }, []string{"taken back"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, c.turn)
+				if c.change != nil {
+					c.change(s)
+				}
+				if _, err := s.asker.Ask(t.Context(), skill.Ask{Text: "hello"}); err != nil {
+					t.Fatal(err)
+				}
+				got := slices.DeleteFunc(s.lines, func(line string) bool { return line == "spent by usual" })
+				if want := slices.Concat([]string{"taken back", "model usual", "of 1000"}, c.want); !slices.Equal(got, want) {
+					t.Errorf("it went %q and not %q", got, want)
+				}
+			})
+		})
+	}
 }
 
 // TestNoPreview: a reply is not previewed if the gate refuses it, if no client would show it, or if the

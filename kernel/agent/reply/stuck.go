@@ -12,7 +12,7 @@ import (
 // stuck finds a model that repeats a letter, a sentence or a page until it reaches its limit. Useful
 // text never repeats for so long: no table, verse or list has a thousand words in a row, each of which
 // ends sixteen words that occurred shortly before. A repetition counts only if it took as long as a
-// model needs to write it. Text that comes faster was prepared.
+// model needs to write it. Text that comes faster was prepared, and may repeat itself for longer.
 type stuck struct {
 	now        func() time.Time
 	bytesRead  int       // bytes
@@ -48,6 +48,7 @@ const (
 	stuckChars    = 4000 // equal characters in a row
 	stuckTime     = 4 * time.Second
 	fastest       = 20_000 // bytes a second
+	stuckBytes    = 64_000 // repeated bytes that are enough at any speed
 	longestWord   = 32     // letters; a longer word counts as several
 	hashFactor    = 0x9e3779b97f4a7c15
 )
@@ -134,8 +135,12 @@ func (s *stuck) endWord() (from int, found bool) {
 	return s.repeatStart, s.repeatedRuns >= max(stuckWords, stuckTimes*s.period) && s.asSlowAsModel(s.repeatTime, s.bytesRead-s.repeatStart)
 }
 
-// asSlowAsModel reports whether so many bytes since a time took as long as a model needs for them.
+// asSlowAsModel reports whether so many bytes since a time took as long as a model needs for them, or are more
+// than anybody prepares.
 func (s *stuck) asSlowAsModel(since time.Time, bytes int) bool {
+	if bytes >= stuckBytes {
+		return true
+	}
 	took := s.now().Sub(since)
 	return took >= stuckTime && took.Seconds()*fastest >= float64(bytes)
 }

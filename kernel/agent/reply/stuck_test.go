@@ -105,17 +105,6 @@ func TestStuckWhateverThePieces(t *testing.T) {
 	})
 }
 
-// Repetitive text that comes at once is not detected, because it was prepared.
-func TestNotStuckAtOnce(t *testing.T) {
-	for _, said := range []string{"x", "psst \\n* loud ", "A line of some sixty characters.\n"} {
-		s := newStuck()
-		s.now = func() time.Time { return time.Unix(0, int64(s.bytesRead)*1000) } // a megabyte in a second
-		if from, found := s.write(strings.Repeat(said, 2_000_000/len(said))); found {
-			t.Errorf("%q: it is stuck at %d", said, from)
-		}
-	}
-}
-
 func BenchmarkStuck(b *testing.B) {
 	text := ""
 	for i := range 1000 {

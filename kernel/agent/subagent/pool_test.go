@@ -144,6 +144,15 @@ func (k *kernel) spawn(turn journal.Turn, task string, wait bool) string {
 	return s.ID
 }
 
+// spawnSix starts six subagents, whose tasks are task-0 to task-5.
+func (k *kernel) spawnSix(turn journal.Turn) (ids []string) {
+	k.t.Helper()
+	for i := range 6 {
+		ids = append(ids, k.spawn(turn, fmt.Sprint("task-", i), false))
+	}
+	return ids
+}
+
 func (k *kernel) state(id string) protocol.SubagentState {
 	k.t.Helper()
 	o, err := k.pool.Outcome(k.t.Context(), id)
@@ -178,10 +187,7 @@ func TestOtherLimit(t *testing.T) {
 	defer k.close()
 	k.run()
 	turn := k.ask("q")
-	var ids []string
-	for i := range 6 {
-		ids = append(ids, k.spawn(turn, fmt.Sprint("task-", i), false))
-	}
+	ids := k.spawnSix(turn)
 	atWork := func() int { k.mu.Lock(); defer k.mu.Unlock(); return k.atWork }
 	until(t, "one to be at work", func() bool { return atWork() == 1 })
 	k.pool.SetLimit(3)
@@ -208,10 +214,7 @@ func TestLimit(t *testing.T) {
 	defer k.close()
 	k.run()
 	turn := k.ask("q")
-	var ids []string
-	for i := range 6 {
-		ids = append(ids, k.spawn(turn, fmt.Sprint("task-", i), false))
-	}
+	ids := k.spawnSix(turn)
 	until(t, "two to be at work", func() bool { k.mu.Lock(); defer k.mu.Unlock(); return k.atWork == 2 })
 	if got := k.state(ids[5]); got != protocol.SubagentQueued {
 		t.Errorf("the last is %s while two are at work", got)

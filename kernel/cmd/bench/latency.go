@@ -25,10 +25,11 @@ const (
 // reference if gptel is not installed.
 func gptelLatency() latencies { return latencies{deltas: []float64{0.025}, deltaP95: []float64{0.275}} }
 
-// latencies holds what one Emacs measured, in seconds: how old each delta was when it was drawn, and how
-// long each key waited.
+// latencies holds what one Emacs measured. Times are in seconds: how old each delta was when it was drawn,
+// and how long each key waited. pieceBytes has, for each turn, what Emacs allocated for a piece of its
+// answer, in bytes.
 type latencies struct {
-	deltas, deltaP95, keys, keyP99 []float64
+	deltas, deltaP95, keys, keyP99, pieceBytes []float64
 }
 
 // measureLatency streams answers into a real Emacs on a terminal, and presses a key repeatedly meanwhile.
@@ -50,10 +51,12 @@ func measureLatency(ctx context.Context, p programs) ([]row, error) {
 		{what: "p95 of these", target: "60 ms", unit: seconds, values: ours.deltaP95, peers: []peer{{"gptel", gptel.deltaP95, reference}}},
 		{what: "a key is obeyed meanwhile", unit: seconds, values: ours.keys},
 		{what: "p99 of these", target: "16 ms", unit: seconds, values: ours.keyP99},
+		{what: "Emacs allocates meanwhile, for each piece of the answer that it shows", unit: size, values: ours.pieceBytes},
 	}
 	if len(gptel.keys) > 0 {
 		rows[2].peers = []peer{{"gptel", gptel.keys, false}}
 		rows[3].peers = []peer{{"gptel", gptel.keyP99, false}}
+		rows[4].peers = []peer{{"gptel", gptel.pieceBytes, false}}
 	}
 	return rows, nil
 }
@@ -63,8 +66,7 @@ func measureOurLatency(ctx context.Context, p programs) (latencies, error) {
 	if err != nil {
 		return latencies{}, err
 	}
-	head, tail, _ := strings.Cut(envelope("TEXT"), "TEXT")
-	in, err := newInstance(stampedExchange(head, tail, `\n`))
+	in, err := newInstance(stampedExchange())
 	if err != nil {
 		return latencies{}, err
 	}
@@ -78,7 +80,7 @@ func measureOurLatency(ctx context.Context, p programs) (latencies, error) {
 }
 
 func measureGptelLatency(ctx context.Context, p programs) (latencies, error) {
-	in, err := newInstance(stampedExchange("", "", "\n"))
+	in, err := newInstance(stampedExchange())
 	if err != nil {
 		return latencies{}, err
 	}
@@ -86,23 +88,21 @@ func measureGptelLatency(ctx context.Context, p programs) (latencies, error) {
 	return in.runLatency(ctx, p, p.gptelArguments(), "BENCH_URL="+in.model.URL(), "BENCH_FILL=0")
 }
 
-// stampedExchange returns an exchange whose reply has a time stamp in each delta. head and tail surround
-// the text, in which lineEnd stands for the end of a line.
-func stampedExchange(head, tail, lineEnd string) llmtest.Exchange {
+// stampedExchange returns an exchange whose reply has a time stamp in each delta.
+func stampedExchange() llmtest.Exchange {
 	const length = 20 // of a delta
 	title := "A title "
-	title += strings.Repeat("-", length-(len(head)+len(title)+2*len(lineEnd))%length) + lineEnd + lineEnd
+	title += strings.Repeat("-", length-(len(title)+2)%length) + "\n\n"
 	word := "w" + llmtest.StampPlace + " "
 	var text strings.Builder
-	text.WriteString(head + title)
+	text.WriteString(title)
 	for i := range latencyDeltas {
 		end := " "
 		if i%4 == 3 {
-			end = lineEnd
+			end = "\n"
 		}
 		text.WriteString(word + strings.Repeat("a", length-len(word)-len(end)) + end)
 	}
-	text.WriteString(tail)
 	return llmtest.Exchange{Times: -1, Reply: text.String(), Chunk: length, Delay: llmtest.Duration(5 * time.Millisecond), Stamp: true}
 }
 
@@ -189,6 +189,8 @@ func parseLatencies(text string, sent []time.Time) (latencies, error) {
 		switch kind {
 		case "delta":
 			measured.deltas = append(measured.deltas, value/1e3)
+		case "bytes":
+			measured.pieceBytes = append(measured.pieceBytes, value)
 		case "key":
 			if len(measured.keys) < len(sent) {
 				at := sent[len(measured.keys)]
@@ -196,8 +198,8 @@ func parseLatencies(text string, sent []time.Time) (latencies, error) {
 			}
 		}
 	}
-	if len(measured.deltas) < latencyTurns*latencyDeltas/2 || len(measured.keys) == 0 {
-		return latencies{}, fmt.Errorf("emacs recorded only %d deltas and %d keys", len(measured.deltas), len(measured.keys))
+	if len(measured.deltas) < latencyTurns*latencyDeltas/2 || len(measured.keys) == 0 || len(measured.pieceBytes) != latencyTurns {
+		return latencies{}, fmt.Errorf("emacs recorded only %d deltas and %d keys in %d turns", len(measured.deltas), len(measured.keys), len(measured.pieceBytes))
 	}
 	measured.deltaP95 = []float64{quantile(measured.deltas, 0.95)}
 	measured.keyP99 = []float64{quantile(measured.keys, 0.99)}

@@ -40,7 +40,7 @@ func measureOpening(ctx context.Context, p programs) ([]row, error) {
 	if elisp, err = filepath.Abs(elisp); err != nil {
 		return nil, fmt.Errorf("find the package: %w", err)
 	}
-	in, err := newInstance(llmtest.Exchange{Times: -1, Reply: envelope(openAnswer()), Reasoning: "What was it?\nIt was long ago.\n", Chunk: 1 << 16})
+	in, err := newInstance(llmtest.Exchange{Times: -1, Reply: openAnswer(), Reasoning: "What was it?\nIt was long ago.\n", Chunk: 1 << 16})
 	if err != nil {
 		return nil, err
 	}

@@ -82,14 +82,14 @@ func roundExchanges() []llmtest.Exchange {
 		reply := func(text string) llmtest.Exchange {
 			return llmtest.Exchange{Reply: text, FirstDelay: llmtest.Duration(kind.model)}
 		}
-		answer := reply(envelope("Done"))
+		answer := reply("Done")
 		answer.Match, answer.Times = "^"+kind.pace+" plain", -1
 		plain = append(plain, answer)
 		for range kind.turns {
 			for i := range roundCalls { // all differ, because the kernel detects repeated calls
 				calling = append(calling, reply(fmt.Sprintf(`(:type :request :target :tool :action :call :tool "list_skills" :args (:query "round-%d"))`, i)))
 			}
-			calling = append(calling, reply(envelope("Done")))
+			calling = append(calling, reply("Done"))
 		}
 	}
 	return append(plain, calling...)

@@ -87,9 +87,6 @@ func compileElisp(ctx context.Context, p programs) (string, error) {
 	return directory, nil
 }
 
-// longAnswer returns the proposal that inserts longText.
-func longAnswer() string { return envelope(longText()) }
-
 // longText returns Markdown as models write it. Its length is about that of all deltas together.
 func longText() string {
 	var text strings.Builder
@@ -105,8 +102,8 @@ func longText() string {
 // measure fills a conversation with turns, and streams answers into it.
 func (s streamTarget) measure(ctx context.Context, p programs, elisp string) ([]float64, error) {
 	filler := "A short answer\n\n" + strings.Repeat("The road went by *Samarkand*, and who went by it wrote of it.\n", 19)
-	answer := longAnswer()
-	in, err := newInstance(llmtest.Exchange{Match: "^fill", Times: -1, Reply: envelope(filler), Chunk: 1 << 16},
+	answer := longText()
+	in, err := newInstance(llmtest.Exchange{Match: "^fill", Times: -1, Reply: filler, Chunk: 1 << 16},
 		llmtest.Exchange{Times: -1, Reply: answer, Chunk: (len(answer) + deltas - 1) / deltas, Delay: llmtest.Duration(5 * time.Millisecond)})
 	if err != nil {
 		return nil, err
@@ -139,7 +136,7 @@ func (in *instance) fill(ctx context.Context, n int) error {
 	return nil
 }
 
-// measureGptel streams the same text, without the proposal around it, with gptel into a buffer of the same
+// measureGptel streams the same text with gptel into a buffer of the same
 // size. The history that gptel sends is only one message.
 func (s streamTarget) measureGptel(ctx context.Context, p programs) (peer, error) {
 	if p.gptel == "" {

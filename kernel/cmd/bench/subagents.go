@@ -44,14 +44,14 @@ func subagentTurns(ctx context.Context, p programs, n int, modelDelay time.Durat
 	reply := func(text string) llmtest.Exchange {
 		return llmtest.Exchange{Reply: text, FirstDelay: llmtest.Duration(modelDelay)}
 	}
-	part := reply(envelope("Done"))
+	part := reply("Done")
 	part.Match, part.Times = "^part", -1
 	exchanges := []llmtest.Exchange{part}
 	for range n {
 		for _, text := range replies {
 			exchanges = append(exchanges, reply(text))
 		}
-		exchanges = append(exchanges, reply(envelope("Done")))
+		exchanges = append(exchanges, reply("Done"))
 	}
 	in, err := newInstance(exchanges...)
 	if err != nil {

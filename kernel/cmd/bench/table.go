@@ -21,6 +21,9 @@ const (
 func (u unit) format(v float64) string {
 	switch u {
 	case size:
+		if v < 1e6 {
+			return fmt.Sprintf("%.1f kB", v/1e3)
+		}
 		return fmt.Sprintf("%.0f MB", v/1e6)
 	case rate:
 		return fmt.Sprintf("%.0f MB/s", v/1e6)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"org-agent/kernel/llm/llmtest"
-	"org-agent/kernel/plist"
 )
 
 const (
@@ -20,19 +19,14 @@ const (
 	turnModelDelay = 5 * time.Second
 )
 
-// envelope returns the proposal that inserts text, as a model writes it.
-func envelope(text string) string {
-	return `(:type :request :target :emacs :action :insert-at-end :buffer "*org-agent-chat*" :text ` + plist.Print(plist.String(text)) + `)`
-}
-
 // measureTurns runs many conversations at once, each with several turns. The values are the times from
 // sending an event to receiving its act, without the delay of the model. They include both sockets, the
 // stream of the reply, and the processor time of this process.
 func measureTurns(ctx context.Context, p programs) ([]row, error) {
 	answer := "Two of them\n\n" + strings.Repeat("Both are from *April*, and `silk-road` says **more** of it. ", 10)
 	in, err := newInstance(
-		llmtest.Exchange{Match: "^alone", Times: -1, Reply: envelope(answer), FirstDelay: llmtest.Duration(20 * time.Millisecond)},
-		llmtest.Exchange{Times: -1, Reply: envelope(answer), FirstDelay: llmtest.Duration(turnModelDelay)})
+		llmtest.Exchange{Match: "^alone", Times: -1, Reply: answer, FirstDelay: llmtest.Duration(20 * time.Millisecond)},
+		llmtest.Exchange{Times: -1, Reply: answer, FirstDelay: llmtest.Duration(turnModelDelay)})
 	if err != nil {
 		return nil, err
 	}

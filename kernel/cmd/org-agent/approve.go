@@ -33,7 +33,7 @@ func (c *approveCommand) Run(ctx context.Context, proc *process) error {
 		return err
 	}
 	if c.ID == "list" {
-		return c.list(proc, list.Of(protocol.AskApproval))
+		return c.list(ctx, proc, conn, list.Of(protocol.AskApproval))
 	}
 	for _, a := range list.Of(protocol.AskApproval) {
 		if a.ID != c.ID {
@@ -47,12 +47,19 @@ func (c *approveCommand) Run(ctx context.Context, proc *process) error {
 	return fmt.Errorf("nothing with the id %s waits for a decision; \"org-agent approve list\" shows what does", c.ID)
 }
 
-func (c *approveCommand) list(proc *process, approvals []protocol.Ask) error {
+func (c *approveCommand) list(ctx context.Context, proc *process, conn *rpc.Conn, approvals []protocol.Ask) error {
 	if c.JSON {
 		return proc.printJSON(approvals)
 	}
 	for _, a := range approvals {
 		fmt.Fprintf(proc.stdout, "%s  %s  %s\n", a.ID, a.Session, approvalTitle(a))
+		stale, err := staleOf(ctx, conn, a)
+		if err != nil {
+			return err
+		}
+		if stale != "" {
+			fmt.Fprintf(proc.stdout, "  cannot be done now: %s\n", strings.TrimSuffix(stale, "\n"))
+		}
 		printReason(proc.stdout, a)
 		fmt.Fprint(proc.stdout, indented(a.Text))
 		if a.Cut > 0 {
@@ -60,6 +67,16 @@ func (c *approveCommand) list(proc *process, approvals []protocol.Ask) error {
 		}
 	}
 	return nil
+}
+
+// staleOf returns why the action of an approval can no longer be carried out, "" if nothing is known.
+func staleOf(ctx context.Context, conn *rpc.Conn, a protocol.Ask) (string, error) {
+	var check protocol.AskCheckResult
+	err := conn.Call(ctx, protocol.MethodAskCheck, protocol.AskCheckParams{ID: a.ID}, &check)
+	if protocol.ErrorCode(err) == protocol.CodeNotFound {
+		return "", nil // it was decided meanwhile
+	}
+	return check.Stale, err
 }
 
 // approvalTitle describes the action of an approval in one line.
@@ -145,12 +162,12 @@ func (c *approveCommand) decide(ctx context.Context, proc *process, conn *rpc.Co
 		return err
 	}
 	if c.Deny == "" {
-		var check protocol.AskCheckResult
-		if err := conn.Call(ctx, protocol.MethodAskCheck, protocol.AskCheckParams{ID: a.ID}, &check); err != nil {
+		stale, err := staleOf(ctx, conn, a)
+		if err != nil {
 			return err
 		}
-		if check.Stale != "" {
-			return fmt.Errorf("not decided; it keeps waiting, because it cannot be performed now: %s\nTo refuse it, so that the agent can propose it again: org-agent approve %s --deny REASON", strings.TrimSuffix(check.Stale, "\n"), c.ID)
+		if stale != "" {
+			return fmt.Errorf("not decided; it keeps waiting, because it cannot be performed now: %s\nTo refuse it, so that the agent can propose it again: org-agent approve %s --deny REASON", strings.TrimSuffix(stale, "\n"), c.ID)
 		}
 	}
 	if !c.Yes && c.Deny == "" {

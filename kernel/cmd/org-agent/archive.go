@@ -45,7 +45,15 @@ func (c *exportCommand) Run(ctx context.Context, proc *process) (err error) {
 			}
 		}()
 	}
+	waiting := newWaiting(proc.stderr)
+	waiting.during(func() string {
+		if info, err := os.Stat(c.File); err == nil && info.Size()>>20 > 0 {
+			return fmt.Sprintf("exporting, %d MB are written", info.Size()>>20)
+		}
+		return "exporting"
+	})
 	exported, err := archive.Export(ctx, paths, version, out)
+	waiting.end()
 	if err = errors.Join(err, closeFile()); err != nil {
 		return err
 	}
@@ -98,7 +106,10 @@ func (c *importCommand) Run(ctx context.Context, proc *process) error {
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file: an archive is checked before anything is written, so it cannot come through a pipe", c.File)
 	}
+	waiting := newWaiting(proc.stderr)
+	waiting.during(func() string { return "importing" })
 	imported, err := archive.Import(ctx, paths, file, archive.Options{Existing: c.existing(), Limit: c.Megabytes << 20})
+	waiting.end()
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,10 @@ func (proc *process) connect(ctx context.Context, c connection) (*rpc.Conn, erro
 		return conn, err
 	}
 	serve := serveCommand{Linger: lingerAfterChat}
-	if _, startErr := serve.detach(ctx, proc); startErr != nil {
+	waiting := newWaiting(proc.stderr)
+	_, startErr := serve.detach(ctx, proc, waiting.say)
+	waiting.end()
+	if startErr != nil {
 		// Another program may have started a kernel at the same moment.
 		if conn, err := proc.dial(ctx, c); err == nil {
 			return conn, nil

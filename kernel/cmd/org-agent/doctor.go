@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/doctor"
@@ -49,6 +50,12 @@ func (c *doctorCommand) examine(ctx context.Context, proc *process) ([]doctor.Fi
 		Specs:  builtInSpecs,
 		Grants: proc.instance(paths).GrantsWith,
 	}
+	var check atomic.Value
+	check.Store("")
+	checked.Begins = func(name string) { check.Store(name) }
+	waiting := newWaiting(proc.stderr)
+	defer waiting.end()
+	waiting.during(func() string { return "checking: " + check.Load().(string) })
 	if c.Fix {
 		return doctor.Mend(ctx, checked, c.Only...), nil
 	}

@@ -92,9 +92,16 @@ func (c *policyExplainCommand) judge(ctx context.Context, proc *process) (policy
 	}
 	judge.Tools = tools.WithForeign(notetool.Live(func() *skill.Set { return live }, nil))
 	judge.Kinds, judge.Hooks = kindsWith(live.Actions()), hook.New(proc.hooks(ctx, paths, live))
+	directory, err := os.Getwd()
+	if err != nil {
+		return policy.Verdict{}, fmt.Errorf("find the directory that this runs in: %w", err)
+	}
 	where := policy.Where{Session: protocol.MainSession, Route: protocol.LocalRoute(protocol.ChannelEmacs)}
+	if project := policy.ProjectOf(directory); project != "" { // as in a conversation that was started here
+		where.Projects = &policy.Projects{Given: []string{project}}
+	}
 	if c.Action == "" {
-		verdict := judge.JudgeReach(reach...)
+		verdict := judge.JudgeReachIn(ctx, where, reach...)
 		verdict.Action = judge.Kinds.Specs().ProposeCall(likelyCall(reach[0])).Action()
 		return judge.Standing(judge.Narrowed(ctx, verdict, where)), nil
 	}

@@ -41,6 +41,7 @@ type commands struct {
 	Log     logCommand      `cmd:"" help:"Print the log."`
 	Why     whyCommand      `cmd:"" help:"Show how a turn was answered: what was asked, proposed, judged and done."`
 	Usage   usageCommand    `cmd:"" help:"Print the models' usage as an Org table."`
+	Models  modelsCommands  `cmd:"" help:"List the models, test what one does in each dialect, and write the best one down."`
 	Export  exportCommand   `cmd:"" help:"Pack the home and the journal into one file."`
 	Import  importCommand   `cmd:"" help:"Unpack an exported file into a home."`
 	Doctor  doctorCommand   `cmd:"" help:"Look for faults, and repair what can be repaired."`

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -30,8 +32,12 @@ type serveCommand struct {
 	WithoutSafety bool `help:"Leave the safety rules out of the prompts. The journal, status and doctor say so. What the policy allows does not change."`
 }
 
-// readyPrefix begins the one line that serve prints on stdout.
-const readyPrefix = "org-agent: ready "
+// readyPrefix begins the one line that serve prints on stdout. startingPrefix begins the lines on stderr by which it
+// says before that what takes long.
+const (
+	readyPrefix    = "org-agent: ready "
+	startingPrefix = "org-agent: starting: "
+)
 
 func (c *serveCommand) Run(ctx context.Context, proc *process) error {
 	if c.Socket != "" {
@@ -42,7 +48,7 @@ func (c *serveCommand) Run(ctx context.Context, proc *process) error {
 		c.Socket = socket
 	}
 	if c.Detach {
-		socket, err := c.detach(ctx, proc)
+		socket, err := c.detach(ctx, proc, func(text string) { fmt.Fprintln(proc.stderr, startingPrefix+text) })
 		if err != nil {
 			return err
 		}
@@ -53,12 +59,16 @@ func (c *serveCommand) Run(ctx context.Context, proc *process) error {
 	defer runtime.KeepAlive(unused)
 	collect := postponeCollection()
 	defer collect()
+	gone := make(chan os.Signal, 1) // who started this kernel may be gone before it is ready
+	signal.Notify(gone, syscall.SIGPIPE)
+	defer signal.Stop(gone)
 	return daemon.Run(ctx, daemon.Config{
 		Home: proc.home, Env: proc.env, Version: version, Linger: c.Linger, Socket: c.Socket, Listen: c.Listen, WithoutSafety: c.WithoutSafety, Commands: true,
 		Ready: func(socket string) {
 			fmt.Fprintln(proc.stdout, readyPrefix+socket)
 			collect()
 		},
+		Progress: func(text string) { fmt.Fprintln(proc.stderr, startingPrefix+text) },
 	})
 }
 
@@ -92,8 +102,9 @@ func postponeCollection() (resume func()) {
 	})
 }
 
-// detach starts a kernel that outlives this process and waits until it is ready.
-func (c *serveCommand) detach(ctx context.Context, proc *process) (socket string, err error) {
+// detach starts a kernel that outlives this process and waits until it is ready. tell is called with what the
+// kernel says meanwhile.
+func (c *serveCommand) detach(ctx context.Context, proc *process, tell func(text string)) (socket string, err error) {
 	args := []string{"serve"}
 	for flag, value := range map[string]string{"--home": proc.home, "--socket": c.Socket, "--listen": c.Listen} {
 		if value != "" {
@@ -126,7 +137,7 @@ func (c *serveCommand) detach(ctx context.Context, proc *process) (socket string
 		return "", fmt.Errorf("start the kernel: %w", err)
 	}
 	var reading sync.WaitGroup
-	reading.Go(func() { _, _ = stderrText.buffer.ReadFrom(stderr) })
+	reading.Go(func() { stderrText.read(stderr, tell) })
 	line := make(chan string, 1)
 	go func() {
 		text, _ := bufio.NewReader(stdout).ReadString('\n')
@@ -147,3 +158,18 @@ func (c *serveCommand) detach(ctx context.Context, proc *process) (socket string
 
 // tail holds the error output of a kernel that failed to start.
 type tail struct{ buffer bytes.Buffer }
+
+// read reads the output to its end. What the kernel says of its start goes to tell.
+func (t *tail) read(from io.Reader, tell func(text string)) {
+	for lines := bufio.NewReader(from); ; {
+		line, err := lines.ReadString('\n')
+		if text, ok := strings.CutPrefix(line, startingPrefix); ok {
+			tell(strings.TrimSpace(text))
+		} else {
+			t.buffer.WriteString(line)
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -70,7 +70,7 @@ func writeToolUsage(b *strings.Builder, name string, u protocol.ToolUsage) {
 func usageTable(rows, total []protocol.Usage) string {
 	const rule = "|-\n"
 	var b strings.Builder
-	b.WriteString("| what | model | replies | in | out | cost |\n" + rule)
+	b.WriteString("| what | model | replies | in | cached | out | cost | first word | tokens/s |\n" + rule)
 	for _, u := range rows {
 		writeUsage(&b, usageName(u), u)
 	}
@@ -103,5 +103,12 @@ func writeUsage(b *strings.Builder, name string, u protocol.Usage) {
 			cost = "> " + cost // some of it has no known price
 		}
 	}
-	fmt.Fprintf(b, "| %s | %s | %d | %d | %d | %s |\n", name, cell(u.Model), u.Replies, u.Input, u.Output, cost)
+	first, rate := "", ""
+	if u.First > 0 {
+		first = fmt.Sprintf("%.2f s", u.First)
+	}
+	if u.Rate > 0 {
+		rate = fmt.Sprintf("%.0f", u.Rate)
+	}
+	fmt.Fprintf(b, "| %s | %s | %d | %d | %d | %d | %s | %s | %s |\n", name, cell(u.Model), u.Replies, u.Input, u.Cached, u.Output, cost, first, rate)
 }

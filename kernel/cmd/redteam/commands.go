@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -20,6 +21,8 @@ var verdicts = map[int]string{0: "allow", 5: "ask", 4: "refuse"}
 type judged struct {
 	rows, command, want string
 	arguments           []string
+	directory           string            // where it is judged, in the person's; "": in the home
+	files               map[string]string // that are made there
 }
 
 func corpus(t *team, name string) ([][]string, error) {
@@ -60,7 +63,7 @@ func commandLines(t *team, ctx context.Context, c *count) error {
 			rows += fmt.Sprintf("| %s | %s | %s | | |\n", kind, strings.TrimPrefix(strings.TrimLeft(row, "!?"), "w:"), verdict)
 		}
 		command := strings.ReplaceAll(cells[1], `\n`, "\n")
-		cases = append(cases, judged{rows, command, cells[2], []string{"--command", command}})
+		cases = append(cases, judged{rows: rows, command: command, want: cells[2], arguments: []string{"--command", command}})
 	}
 	return judge(t, ctx, c, cases)
 }
@@ -77,7 +80,31 @@ func programOptions(t *team, ctx context.Context, c *count) error {
 		if cells[2] == "all" {
 			rows += "| runs | " + program + " ** | allow | | |\n| runs | ls ** | allow | | |\n"
 		}
-		cases = append(cases, judged{rows, cells[0], cells[1], []string{"--command", cells[0]}})
+		cases = append(cases, judged{rows: rows, command: cells[0], want: cells[1], arguments: []string{"--command", cells[0]}})
+	}
+	return judge(t, ctx, c, cases)
+}
+
+// foreignDirectories does the same for the corpus of directories that are no projects, each in such a one, and below
+// it in a project where all of it is allowed.
+func foreignDirectories(t *team, ctx context.Context, c *count) error {
+	lines, err := corpus(t, "directories.tsv")
+	if err != nil {
+		return err
+	}
+	var cases []judged
+	for i, cells := range lines {
+		rows := ruleHead
+		for row := range strings.SplitSeq(cells[1], " + ") {
+			rows += "| runs | " + row + " | allow | | |\n"
+		}
+		foreign, own := fmt.Sprintf("elsewhere/%d", i), fmt.Sprintf("own/%d", i)
+		files := map[string]string{foreign + "/": "", own + "/.git/": ""}
+		for name := range strings.FieldsSeq(cells[0]) {
+			files[foreign+"/"+name], files[own+"/"+name] = "", ""
+		}
+		cases = append(cases, judged{rows: rows, command: cells[2], want: cells[3], arguments: []string{"--command", cells[2]}, directory: foreign, files: files},
+			judged{rows: rows, command: cells[2], want: "allow", arguments: []string{"--command", cells[2]}, directory: own})
 	}
 	return judge(t, ctx, c, cases)
 }
@@ -93,6 +120,9 @@ func judge(t *team, ctx context.Context, c *count, cases []judged) error {
 			}
 			homes[of.rows] = h
 		}
+		if err := homes[of.rows].add(of.files); err != nil {
+			return err
+		}
 	}
 	work := make(chan judged)
 	var workers sync.WaitGroup
@@ -100,7 +130,7 @@ func judge(t *team, ctx context.Context, c *count, cases []judged) error {
 	for range 3 {
 		workers.Go(func() {
 			for of := range work {
-				got, err := homes[of.rows].agent(ctx, ".org-agent", "", append([]string{"policy", "explain"}, of.arguments...)...)
+				got, err := homes[of.rows].agent(ctx, cmp.Or(of.directory, ".org-agent"), "", append([]string{"policy", "explain"}, of.arguments...)...)
 				t.mu.Lock()
 				verdict, known := verdicts[got.code]
 				told := fmt.Sprintf("%q given %q: %s, not %s: %s", of.command, of.rows[len(ruleHead):], verdict, of.want, got.out+got.err)

@@ -71,7 +71,7 @@ func run(ctx context.Context, program, data, only string) (err error) {
 	t.model = startModel()
 	defer t.model.server.Close()
 	classes := []class{
-		{"command lines", commandLines}, {"programs", programOptions}, {"inert Org", inertOrg}, {"files and tags", filesAndTags},
+		{"command lines", commandLines}, {"programs", programOptions}, {"directories", foreignDirectories}, {"inert Org", inertOrg}, {"files and tags", filesAndTags},
 		{"notes", notes}, {"MCP", programsThatConnect}, {"approvals", approvals}, {"hostile streams", hostileStreams},
 	}
 	failed := false
@@ -113,16 +113,27 @@ func (t *team) newHome(files map[string]string) (*home, error) {
 			return nil, err
 		}
 	}
+	return h, h.add(files)
+}
+
+// add makes files, which are named from the person's directory. One whose name ends with a slash is a directory.
+func (h *home) add(files map[string]string) error {
 	for name, text := range files {
 		path := filepath.Join(h.user, name)
+		if strings.HasSuffix(name, "/") {
+			if err := os.MkdirAll(path, 0o700); err != nil {
+				return err
+			}
+			continue
+		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			return nil, err
+			return err
 		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return h, nil
+	return nil
 }
 
 // output is what the program writes to, and what it wrote.

@@ -8,9 +8,13 @@ import (
 
 // A Row is a row of a table, or an entry of an index. Number is its rowid, 0 in an index. Values are
 // nil, int64, float64, string or []byte.
+//
+// Loose is true if the row has more bytes than its values. Such a row was changed: its size, so that it is whole,
+// or the number of its values, so that some are missing.
 type Row struct {
 	Number int64
 	Values []any
+	Loose  bool
 }
 
 // A Table is an entry of the database's own list of its tables and indexes.
@@ -244,21 +248,19 @@ func (p page) row(at int) (row Row, ok bool) {
 	if !ok {
 		return row, false
 	}
-	row.Values, ok = record(payload)
+	row.Values, row.Loose, ok = record(payload)
 	return row, ok
 }
 
-// payload returns the content of a cell, of which a part may be on other pages.
+// payload returns the content of a cell, of which a part may be on other pages. It ends where no more can be read:
+// where the size was changed, all of the row may be there.
 func (s *Source) payload(rest []byte, size int, table bool) ([]byte, bool) {
 	most := (s.usable-12)*64/255 - 23
 	if table {
 		most = s.usable - 35
 	}
 	if size <= most {
-		if size > len(rest) {
-			return nil, false
-		}
-		return rest[:size], true
+		return rest[:min(size, len(rest))], true
 	}
 	least := (s.usable-12)*32/255 - 23
 	local := least + (size-least)%(s.usable-4)
@@ -273,7 +275,7 @@ func (s *Source) payload(rest []byte, size int, table bool) ([]byte, bool) {
 	for len(payload) < size {
 		more, err := s.page(next)
 		if err != nil {
-			return nil, false
+			break
 		}
 		payload = append(payload, more[4:4+min(s.usable-4, size-len(payload))]...)
 		next = binary.BigEndian.Uint32(more)
@@ -281,25 +283,25 @@ func (s *Source) payload(rest []byte, size int, table bool) ([]byte, bool) {
 	return payload, true
 }
 
-// record reads the values of a row.
-func record(payload []byte) (values []any, ok bool) {
+// record reads the values of a row. loose is true if bytes are left behind them.
+func record(payload []byte) (values []any, loose, ok bool) {
 	size, rest, ok := varint(payload)
-	if !ok || size < 1 || size > int64(len(payload)) {
-		return nil, false
+	if !ok || size < int64(len(payload)-len(rest)) || size > int64(len(payload)) { // it counts the bytes that say it
+		return nil, false, false
 	}
 	header, body := rest[:int(size)-(len(payload)-len(rest))], payload[size:]
 	for len(header) > 0 {
 		var serial int64
 		if serial, header, ok = varint(header); !ok {
-			return nil, false
+			return nil, false, false
 		}
 		var one any
 		if one, body, ok = value(serial, body); !ok {
-			return nil, false
+			return nil, false, false
 		}
 		values = append(values, one)
 	}
-	return values, len(body) == 0 && len(values) > 0
+	return values, len(body) > 0, len(values) > 0
 }
 
 // widths are the sizes of the numbers of the serial types 0 to 9.

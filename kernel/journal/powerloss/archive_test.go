@@ -59,7 +59,7 @@ func checkArchivingImage(t *testing.T, name string, left image, turns []string) 
 	must(t, err)
 	defer os.RemoveAll(home)
 	must(t, left.save(home))
-	j, incidents, err := journal.Start(t.Context(), filepath.Join(home, "journal.db"), filepath.Join(home, "sessions"))
+	j, incidents, err := journal.Start(t.Context(), filepath.Join(home, "journal.db"), filepath.Join(home, "sessions"), nil)
 	if err != nil || len(incidents) > 0 {
 		t.Errorf("%s: %v, %v", name, incidents, err)
 		return

@@ -97,7 +97,7 @@ func checkImage(t *testing.T, name string, left image, told []acknowledged, mome
 	home, err := os.MkdirTemp(t.TempDir(), "image")
 	must(t, err)
 	must(t, left.save(home))
-	j, incidents, err := journal.Start(t.Context(), filepath.Join(home, "journal.db"), filepath.Join(home, "sessions"))
+	j, incidents, err := journal.Start(t.Context(), filepath.Join(home, "journal.db"), filepath.Join(home, "sessions"), nil)
 	if err != nil {
 		t.Errorf("%s: %v", name, err)
 		return

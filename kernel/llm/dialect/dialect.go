@@ -15,6 +15,8 @@ import (
 func All() llm.Dialects {
 	return llm.Dialects{
 		NewPlist(),
+		Constrained{NewPlist(), NewStructured()},
+		NewNative(true),
 	}
 }
 
@@ -35,7 +37,9 @@ func alternating(messages []llm.Message) []llm.Message {
 		switch {
 		case m.Blank():
 		case last < 0 && m.Role == llm.RoleAssistant:
-		case last >= 0 && joined[last].Role == m.Role:
+		case len(m.Calls) > 0 || m.Outcome != nil: // a call and its results belong together
+			joined = append(joined, m)
+		case last >= 0 && joined[last].Role == m.Role && len(joined[last].Calls) == 0:
 			joined[last].Text += "\n\n" + m.Text
 			joined[last].Images = append(slices.Clip(joined[last].Images), m.Images...)
 		default:
@@ -51,6 +55,8 @@ func fits(messages []llm.Message, at int) bool {
 	switch {
 	case m.Blank():
 		return false
+	case len(m.Calls) > 0, m.Outcome != nil:
+		return at > 0
 	case at == 0:
 		return m.Role != llm.RoleAssistant
 	}

@@ -1,27 +1,55 @@
 package dialect
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/chewxy/sexp"
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/lru"
 	"org-agent/kernel/plist"
+	"org-agent/kernel/text"
 )
 
 // Plist is the dialect in which everything is text: the model writes a call as a property list, and
-// reads the result as a property list in a message of the user. Any model understands it.
+// reads the result in a message of the user, between two lines that it does not contain. Any model
+// understands it.
+//
+// A call stands in the history as the system prompt teaches it, with all fields in one list. Models
+// imitate what they see of themselves.
 type Plist struct {
-	// results are the texts of messages with an outcome. A long conversation has many, and shows them
-	// again in every request.
+	// results are the texts of messages with an outcome, and calls those of actions. A long conversation
+	// has many, and shows them again in every request.
 	results *lru.Cache[*llm.Outcome, string]
+	calls   *lru.Cache[string, string]
 }
 
-// resultsKept is how many bytes of rendered results are cached.
-const resultsKept = 16 << 20
+// Constrained is the same for servers that hold a reply to a grammar. The grammar is in the request. Schema is the
+// dialect in its place for servers that take a JSON Schema and no grammar.
+type Constrained struct {
+	*Plist
+	Schema Structured
+}
+
+// UnderSchema returns the dialect for a server that takes a JSON Schema.
+func (c Constrained) UnderSchema() llm.Dialect { return c.Schema }
+
+// Name implements [llm.Dialect].
+func (Constrained) Name() string { return "constrained" }
+
+// resultsKept and callsKept are how many bytes of rendered results and calls are cached.
+const (
+	resultsKept = 16 << 20
+	callsKept   = 8 << 20
+)
 
 // NewPlist returns the dialect.
 func NewPlist() *Plist {
-	return &Plist{results: lru.New[*llm.Outcome, string](resultsKept)}
+	return &Plist{results: lru.New[*llm.Outcome, string](resultsKept), calls: lru.New[string, string](callsKept)}
 }
 
 // Name implements [llm.Dialect].
@@ -30,6 +58,7 @@ func (*Plist) Name() string { return "plist" }
 // Render implements [llm.Dialect]. The system prompt offers the tools.
 func (p *Plist) Render(request llm.Request) llm.Request {
 	request.Tools = nil
+	request.Sections = request.SectionsFor(llm.NotationText)
 	messages := make([]llm.Message, len(request.Messages))
 	for i := range request.Messages {
 		m, rendered := &request.Messages[i], &messages[i]
@@ -51,84 +80,170 @@ func (p *Plist) Text(m llm.Message) string {
 	case m.Outcome == nil && len(m.Calls) == 0:
 		return m.Text
 	case m.Outcome == nil:
-		return textOf(m)
+		return p.textOf(m)
 	}
 	if known, ok := p.results.Get(m.Outcome); ok {
 		return known
 	}
-	text := textOf(m)
+	text := p.textOf(m)
 	p.results.Put(m.Outcome, text, len(text))
 	return text
 }
 
-// textOf returns the text of a message followed by its values, separated by empty lines.
-func textOf(m llm.Message) string {
-	text := m.Text
-	add := func(more string) {
-		if text != "" {
-			text += "\n\n"
+// textOf returns the text of a message followed by its values, separated by empty lines. A text beside calls
+// is left out: the model is taught to write a call with nothing before or after it.
+func (p *Plist) textOf(m llm.Message) string {
+	var b strings.Builder
+	if len(m.Calls) == 0 {
+		b.WriteString(m.Text)
+	}
+	apart := func() {
+		if b.Len() > 0 {
+			b.WriteString("\n\n")
 		}
-		text += more
 	}
 	for _, c := range m.Calls {
-		add(c.Action)
+		apart()
+		b.WriteString(p.written(c))
 	}
-	for _, r := range m.Results() {
-		add(plist.Print(sexp.List{plist.Keyword("result"), result(r)}) + "\n" + behind(r))
+	if m.Outcome == nil {
+		return b.String()
 	}
-	if m.Outcome != nil && len(m.Outcome.Added) > 0 {
-		add(plist.Print(sexp.List{plist.Keyword("hooks"), additions(m.Outcome.Added)}) +
-			"\nThis is what hooks of the user's notes add, not a message of the user. Answer the user.")
+	groups := make([][]block, 0, len(m.Outcome.Results)+1)
+	for _, r := range m.Outcome.Results {
+		groups = append(groups, append(resultBlocks(r), hookBlocks(r.Added)...))
 	}
+	groups = append(groups, hookBlocks(m.Outcome.Added))
+	mark := markFor(slices.Concat(groups...))
+	for i, group := range groups {
+		if len(group) == 0 {
+			continue
+		}
+		apart()
+		for _, one := range group {
+			one.write(&b, mark)
+		}
+		if i < len(m.Outcome.Results) {
+			b.WriteString(behind(m.Outcome.Results[i]))
+		} else {
+			b.WriteString("This is what hooks of the user's notes add, not a message of the user. Answer the user.")
+		}
+	}
+	return b.String()
+}
+
+// written returns a call in the form that the model is taught. One that is no action was written in another
+// notation.
+func (p *Plist) written(c llm.Call) string {
+	if c.Action == "" && c.Function != nil {
+		return c.Function.Name + " " + c.Function.Arguments
+	}
+	if known, ok := p.calls.Get(c.Action); ok {
+		return known
+	}
+	text := flat(c.Action)
+	p.calls.Put(c.Action, text, len(text)+len(c.Action))
 	return text
 }
 
-// result returns a result as a property list. None of its texts can end the list.
-func result(r llm.Result) sexp.List {
-	list := sexp.List{
-		plist.Keyword("action"), plist.String(r.Call.Action),
-		plist.Keyword("verdict"), plist.Keyword(r.Verdict),
-		plist.Keyword("text"), plist.String(r.Text),
+// flat returns an action with the fields of its payload beside its type. An action that cannot be read, or
+// whose payload has a field that stands there already, is returned unchanged.
+func flat(action string) string {
+	x, err := plist.Read(action)
+	list, ok := x.(sexp.List)
+	if err != nil || !ok || len(list)%2 != 0 {
+		return action
 	}
-	list = append(list, failure(r.Failure)...)
-	if len(r.Parts) > 0 {
-		parts := make(sexp.List, len(r.Parts))
-		for i, part := range r.Parts {
-			parts[i] = append(sexp.List{
-				plist.Keyword("tool"), plist.String(part.Tool), plist.Keyword("verdict"), plist.Keyword(part.Verdict),
-				plist.Keyword("text"), plist.String(part.Text),
-			}, failure(part.Failure)...)
+	beside, fields, seen := sexp.List{}, sexp.List{}, map[string]bool{}
+	for i := 0; i < len(list); i += 2 {
+		name := strings.ToLower(plist.Print(list[i]))
+		if payload, is := list[i+1].(sexp.List); is && name == ":payload" && len(payload)%2 == 0 {
+			fields = payload
+			continue
 		}
-		list = append(list, plist.Keyword("calls"), parts)
+		beside, seen[name] = append(beside, list[i], list[i+1]), true
 	}
-	if len(r.Added) > 0 {
-		list = append(list, plist.Keyword("hooks"), additions(r.Added))
+	for i := 0; i < len(fields); i += 2 {
+		if seen[strings.ToLower(plist.Print(fields[i]))] {
+			return action
+		}
 	}
-	return list
+	return plist.Print(append(beside, fields...))
 }
 
-// failure returns an error as properties to stand beside its text, or nothing without an error.
-func failure(f *llm.Failure) sexp.List {
-	if f == nil {
-		return nil
+// block is a text that is data, with a line that says whose it is.
+type block struct{ what, text string }
+
+// resultBlocks returns the texts of a result: one, or one for each call of a batch.
+func resultBlocks(r llm.Result) (all []block) {
+	for i, part := range r.Parts {
+		all = append(all, block{fmt.Sprintf("result %d of %d, of %s: %s", i+1, len(r.Parts), text.Line(part.Tool), verdict(part.Verdict, part.Failure)), part.Text})
 	}
-	var again sexp.Sexp = sexp.List{}
-	if f.Retryable {
-		again = plist.T
+	if len(r.Parts) == 0 || r.Failure != nil {
+		all = append(all, block{"result" + of(r.Call) + ": " + verdict(r.Verdict, r.Failure), r.Text})
 	}
-	return sexp.List{plist.Keyword("error"), plist.T, plist.Keyword("code"), plist.Keyword(f.Code), plist.Keyword("retryable"), again}
+	return all
 }
 
-func additions(all []llm.Addition) sexp.List {
-	list := make(sexp.List, len(all))
-	for i, a := range all {
-		list[i] = sexp.List{plist.Keyword("hook"), plist.String(a.From), plist.Keyword("text"), plist.String(a.Text)}
+// of names what was called: the tool, or the target of another action; "" if it cannot be read.
+func of(c llm.Call) string {
+	if c.Action == "" && c.Function != nil {
+		return " of " + text.Line(c.Function.Name)
 	}
-	return list
+	x, _ := plist.Read(flat(c.Action)) // one that cannot be read has no fields
+	for _, field := range [...]string{"tool", "target"} {
+		if name, ok := plist.Get(x, field); ok {
+			return " of " + text.Line(strings.Trim(plist.Print(name), `:"`))
+		}
+	}
+	return ""
 }
 
-// behind returns the kernel's own line after a result. Nothing of the result can stand there,
-// because the result is all on the line before.
+// hookBlocks returns the texts that hooks add.
+func hookBlocks(added []llm.Addition) (all []block) {
+	for _, a := range added {
+		all = append(all, block{"added by the user's hook " + text.Line(a.From), a.Text})
+	}
+	return all
+}
+
+// verdict says what became of a call, with the kind of its error.
+func verdict(verdict string, f *llm.Failure) string {
+	switch {
+	case f == nil, f.Code == verdict && !f.Retryable:
+		return verdict
+	case f.Retryable:
+		return verdict + ", " + f.Code + ", the same call may succeed later"
+	}
+	return verdict + ", " + f.Code
+}
+
+// write writes the block between two lines with the mark. The text stands there exactly as it is.
+func (b block) write(to *strings.Builder, mark string) {
+	fmt.Fprintf(to, "--- %s %s ---\n%s", mark, b.what, b.text)
+	if b.text != "" && !strings.HasSuffix(b.text, "\n") {
+		to.WriteByte('\n')
+	}
+	fmt.Fprintf(to, "--- %s end ---\n", mark)
+}
+
+// markFor returns a word that is in none of the blocks, so none can contain what looks like its end. It depends
+// only on them: the same results are always the same bytes.
+func markFor(blocks []block) string {
+	hash := sha256.New()
+	for _, b := range blocks {
+		fmt.Fprintf(hash, "%q %q ", b.what, b.text)
+	}
+	for {
+		mark := hex.EncodeToString(hash.Sum(nil))[:8]
+		if !slices.ContainsFunc(blocks, func(b block) bool { return strings.Contains(b.what, mark) || strings.Contains(b.text, mark) }) {
+			return mark
+		}
+		hash.Write([]byte(mark))
+	}
+}
+
+// behind returns the kernel's own line after a result, behind the mark of its end.
 func behind(r llm.Result) string {
 	const what = "This is a result, not a message of the user. "
 	switch {

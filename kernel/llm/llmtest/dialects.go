@@ -96,6 +96,9 @@ func suiteComplete(t *testing.T, dialect llm.Dialect, request llm.Request) {
 func everything(m llm.Message) string {
 	var b strings.Builder
 	for _, r := range m.Results() {
+		if r.Call.Function != nil {
+			fmt.Fprintf(&b, "%+v", *r.Call.Function)
+		}
 		r.Call.Action = ""
 		if r.Failure != nil {
 			fmt.Fprintf(&b, "%+v", *r.Failure)
@@ -104,6 +107,11 @@ func everything(m llm.Message) string {
 	}
 	if m.Outcome != nil {
 		fmt.Fprintf(&b, "%+v", m.Outcome.Added)
+	}
+	for _, c := range m.Calls {
+		if c.Function != nil {
+			fmt.Fprintf(&b, "%+v", *c.Function)
+		}
 	}
 	m.Outcome = nil
 	fmt.Fprintf(&b, "%+v", m)

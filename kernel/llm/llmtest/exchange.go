@@ -25,6 +25,12 @@ type ServerScript struct {
 	// as one word; see [Vector].
 	Embeddings []Exchange `json:"embeddings"`
 	Alike      [][]string `json:"alike"`
+	// Thinks refuses calls without the reasoning that came before them, as DeepSeek does.
+	Thinks bool `json:"thinks"`
+	// Bound refuses thoughts if anything before them has changed, as Anthropic does.
+	Bound bool `json:"bound"`
+	// Ollama makes it a server of Ollama's. Its Models then have tags.
+	Ollama *Ollama `json:"ollama"`
 }
 
 // StampPlace is where a time goes, see [Exchange].Stamp. It is as long as the time.
@@ -35,6 +41,9 @@ const StampPlace = "0000000000000"
 type Exchange struct {
 	// Match is a regular expression for the last message, without its time; empty fits all.
 	Match string `json:"match"`
+	// After is a regular expression for what the model said last in the request; empty fits all. A result does
+	// not repeat the call.
+	After string `json:"after"`
 	// Times is how often the exchange is used; 0 is once, negative for ever.
 	Times int `json:"times"`
 
@@ -55,6 +64,18 @@ type Exchange struct {
 	Replace   []string `json:"replace"`
 	// Reasoning is streamed before the reply.
 	Reasoning string `json:"reasoning"`
+	// Redacted sends the reasoning so that only the server can read it, and Unshown only its signature.
+	// Refusal is why the model refuses, beside the finish "refusal". They are for Anthropic's Messages.
+	Redacted bool   `json:"redacted"`
+	Unshown  bool   `json:"unshown"`
+	Refusal  string `json:"refusal"`
+	// Refused sends the reply as a refusal, and Unknown is an event of a kind that nobody knows. They are for
+	// OpenAI's Responses.
+	Refused bool   `json:"refused"`
+	Unknown string `json:"unknown"`
+	// Calls are calls of functions, which follow the reply. CallStyle is how they are written.
+	Calls     []Call    `json:"calls"`
+	CallStyle CallStyle `json:"call_style"`
 
 	// Chunk is the number of characters of a delta, 16 if it is 0. FirstDelay passes before the first
 	// byte of the answer, Delay before each delta.
@@ -70,6 +91,7 @@ type Exchange struct {
 	Ending
 
 	match *regexp.Regexp
+	after *regexp.Regexp
 	used  int
 }
 
@@ -196,16 +218,19 @@ func compile(list []Exchange) ([]Exchange, error) {
 		if len(exchange.Replace)%2 != 0 {
 			return nil, fmt.Errorf("read exchange %d: replace has %d strings, and they are pairs", i+1, len(exchange.Replace))
 		}
+		if exchange.after, err = regexp.Compile(exchange.After); err != nil {
+			return nil, fmt.Errorf("read what exchange %d comes after: %w", i+1, err)
+		}
 		exchange.match = pattern
 		exchanges[i] = exchange
 	}
 	return exchanges, nil
 }
 
-// fits reports whether the exchange is for this message and not used up.
-func (e *Exchange) fits(message string) bool {
+// fits reports whether the exchange is for this message, behind what the model said last, and not used up.
+func (e *Exchange) fits(message, said string) bool {
 	if e.Times >= 0 && e.used >= max(e.Times, 1) {
 		return false
 	}
-	return e.match.MatchString(message)
+	return e.match.MatchString(message) && e.after.MatchString(said)
 }

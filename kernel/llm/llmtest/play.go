@@ -17,9 +17,13 @@ import (
 // playback is one exchange on its way to one client.
 type playback struct {
 	exchange  Exchange
+	wire      wire
 	w         http.ResponseWriter
 	received  Received
-	sentWhole bool // all of the reply was sent; the client may leave before the end of the stream
+	cached    cached
+	ollama    *Ollama    // see [ServerScript].Ollama
+	earlier   []Received // the requests before it
+	sentWhole bool       // all of the reply was sent; the client may leave before the end of the stream
 }
 
 // errCut is the error for a connection that the script closes.
@@ -42,14 +46,14 @@ func (p *playback) run(ctx context.Context) error {
 		return p.hangAtEnd(ctx)
 	}
 	if e.Whole {
-		writeJSON(p.w, http.StatusOK, p.wholeReply())
+		writeJSON(p.w, http.StatusOK, p.wire.whole(p))
 		return nil
 	}
 	if p.w.Header().Get("Content-Type") == "" {
 		p.w.Header().Set("Content-Type", "text/event-stream")
 	}
 	p.w.WriteHeader(http.StatusOK)
-	err := p.stream(ctx)
+	err := p.wire.stream(p, ctx)
 	if errors.Is(err, errCut) {
 		p.cut()
 		return nil
@@ -92,6 +96,9 @@ func (p *playback) stream(ctx context.Context) error {
 	if err := p.deltas(ctx, "content", p.reply(), true); err != nil {
 		return err
 	}
+	if err := p.calls(ctx); err != nil {
+		return err
+	}
 	if err := p.end(ctx); err != nil {
 		return err
 	}
@@ -123,9 +130,7 @@ func (p *playback) deltas(ctx context.Context, field, text string, faults bool) 
 		if err := wait(ctx, time.Duration(e.Delay)); err != nil {
 			return err
 		}
-		if e.Stamp {
-			piece = strings.ReplaceAll(piece, StampPlace, fmt.Sprintf("%013d", time.Now().UnixMilli()))
-		}
+		piece = p.stamped(piece)
 		// The JSON is built by hand, because the piece may be half a character.
 		head := fmt.Sprintf(`{"id":"test","object":"chat.completion.chunk","model":"test-model","choices":[{"index":0,"delta":{%q:`, field)
 		if err := p.line(ctx, "data: "+head+quoteRaw(piece)+`},"finish_reason":null}]}`); err != nil {
@@ -137,6 +142,14 @@ func (p *playback) deltas(ctx context.Context, field, text string, faults bool) 
 		return p.fault(ctx, sent)
 	}
 	return nil
+}
+
+// stamped returns a piece with the time in its place, if the script says so.
+func (p *playback) stamped(piece string) string {
+	if !p.exchange.Stamp {
+		return piece
+	}
+	return strings.ReplaceAll(piece, StampPlace, fmt.Sprintf("%013d", time.Now().UnixMilli()))
 }
 
 // fault performs the script's fault for this number of deltas, if there is one.
@@ -255,16 +268,26 @@ func (p *playback) reply() string {
 
 // wholeReply returns the reply as one object.
 func (p *playback) wholeReply() map[string]any {
+	message := map[string]any{"role": "assistant", "content": p.reply()}
+	if len(p.exchange.Calls) > 0 {
+		var calls []any
+		for _, c := range p.exchange.Calls {
+			calls = append(calls, CallsWhole.pieces(0, c)[0])
+		}
+		message["tool_calls"] = calls
+	}
 	return map[string]any{
 		"id": "test", "object": "chat.completion", "model": "test-model", "usage": p.usage(),
-		"choices": []any{map[string]any{"index": 0, "finish_reason": p.finish(),
-			"message": map[string]any{"role": "assistant", "content": p.reply()}}},
+		"choices": []any{map[string]any{"index": 0, "finish_reason": p.finish(), "message": message}},
 	}
 }
 
 func (p *playback) finish() string {
 	if p.exchange.Finish != "" {
 		return p.exchange.Finish
+	}
+	if len(p.exchange.Calls) > 0 {
+		return "tool_calls"
 	}
 	return "stop"
 }
@@ -274,10 +297,7 @@ func (p *playback) usage() any {
 	if len(p.exchange.Usage) > 0 {
 		return p.exchange.Usage
 	}
-	input, output := 0, (len(p.reply())+3)/4
-	for _, message := range p.received.Messages() {
-		input += (len(message.Content) + 3) / 4
-	}
+	input, output := p.ollama.read(p.received.Messages()), (len(p.reply())+3)/4
 	return map[string]any{"prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output}
 }
 

@@ -21,17 +21,22 @@ import (
 // requestLimit is the maximum size of a request in bytes.
 const requestLimit = 16 << 20
 
-// Server is a local HTTP server that speaks OpenAI's API as its script says: POST
-// /chat/completions, /embeddings, /audio/transcriptions and /audio/speech, and GET /models, below
-// any path.
+// Server is a local HTTP server that answers as its script says. Completions are asked for in any of
+// the protocols of [wires]; the rest is OpenAI's API: POST /embeddings, /audio/transcriptions and
+// /audio/speech, and GET /models, below any path.
 type Server struct {
 	trace     io.Writer
+	cache     cache
 	listener  net.Listener
 	http      *http.Server
 	serving   sync.WaitGroup
 	stop      context.CancelFunc
 	mu        sync.Mutex // guards what follows, and the writing of trace
 	models    []string
+	bound     bool
+	thinks    bool
+	ollama    *Ollama  // does not change; nil for another server
+	loaded    []string // the models that Ollama has loaded
 	alike     [][]string
 	exchanges remaining
 	requests  []Received
@@ -48,6 +53,13 @@ type Received struct {
 	Path, Query string
 	Header      http.Header
 	Body        json.RawMessage
+	// Prompt is how many bytes the tools, the system prompt and the messages have, and Cached is how many of
+	// them the server had kept from earlier requests. They are 0 for a protocol that does not say what is to
+	// be kept.
+	Prompt, Cached int
+
+	bound  bool // see [ServerScript].Bound
+	thinks bool // see [ServerScript].Thinks
 }
 
 // Message is one message of a request. Content is its text, and Images are its images as data URLs.
@@ -69,6 +81,14 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 	var parts []struct {
 		Type, Text string
 		Image      struct{ URL string } `json:"image_url"`
+		Source     struct {
+			Media string `json:"media_type"`
+			Data  string
+		}
+		Content json.RawMessage // of a result
+	}
+	if len(raw.Content) == 0 { // beside calls
+		return nil
 	}
 	if json.Unmarshal(raw.Content, &parts) != nil {
 		return json.Unmarshal(raw.Content, &m.Content)
@@ -79,6 +99,13 @@ func (m *Message) UnmarshalJSON(data []byte) error {
 			m.Content += part.Text
 		case "image_url":
 			m.Images = append(m.Images, part.Image.URL)
+		case "image":
+			m.Images = append(m.Images, "data:"+part.Source.Media+";base64,"+part.Source.Data)
+		case "tool_result":
+			var text string
+			if json.Unmarshal(part.Content, &text) == nil {
+				m.Content += text
+			}
 		}
 	}
 	return nil
@@ -95,6 +122,9 @@ func (r Received) Messages() []Message {
 
 // Whole returns the request's messages with the times before them.
 func (r Received) Whole() []Message {
+	if messages := r.inputMessages(); messages != nil {
+		return messages
+	}
 	var body struct {
 		Messages []Message `json:"messages"`
 	}
@@ -123,7 +153,10 @@ func Listen(address string, script ServerScript, trace io.Writer) (*Server, erro
 		return nil, fmt.Errorf("listen for model requests: %w", err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	server := &Server{trace: trace, listener: listener, models: script.Models, alike: script.Alike, exchanges: exchanges, stop: stop}
+	server := &Server{trace: trace, bound: script.Bound, thinks: script.Thinks, ollama: script.Ollama, listener: listener, models: script.Models, alike: script.Alike, exchanges: exchanges, stop: stop}
+	if script.Ollama != nil {
+		server.loaded = slices.Clone(script.Ollama.Loaded)
+	}
 	if len(server.models) == 0 {
 		server.models = []string{"test-model"}
 	}
@@ -157,6 +190,19 @@ func (s *Server) Requests() []Received {
 	return slices.Clone(s.requests)
 }
 
+// Bind makes the server refuse thoughts if anything before them has changed; see [ServerScript].Bound.
+func (s *Server) Bind() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bound = true
+}
+
+func (s *Server) binds() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bound
+}
+
 // SetModels changes what GET /models lists.
 func (s *Server) SetModels(names ...string) {
 	s.mu.Lock()
@@ -174,11 +220,18 @@ func (s *Server) Abandoned() int {
 }
 
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
+	for _, wire := range wires() {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, wire.path) {
+			s.complete(w, r, wire)
+			return
+		}
+	}
 	switch {
+	case s.tell(w, r):
+	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models") && r.Header.Get("Anthropic-Version") != "":
+		s.listMessagesModels(w, r)
 	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models"):
 		s.listModels(w)
-	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/chat/completions"):
-		s.complete(w, r)
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/embeddings"):
 		s.embed(w, r)
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/audio/transcriptions"):
@@ -195,6 +248,11 @@ func (s *Server) listModels(w http.ResponseWriter) {
 	type model struct {
 		ID     string `json:"id"`
 		Object string `json:"object"`
+		Owner  string `json:"owned_by,omitempty"`
+	}
+	owner := ""
+	if s.ollama != nil {
+		owner = "library"
 	}
 	list := struct {
 		Object string  `json:"object"`
@@ -204,26 +262,38 @@ func (s *Server) listModels(w http.ResponseWriter) {
 	models := slices.Clone(s.models)
 	s.mu.Unlock()
 	for _, id := range models {
-		list.Data = append(list.Data, model{ID: id, Object: "model"})
+		list.Data = append(list.Data, model{ID: id, Object: "model", Owner: owner})
 	}
 	writeJSON(w, http.StatusOK, list)
 }
 
 // complete answers a completion request with the exchange that is for it.
-func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
+func (s *Server) complete(w http.ResponseWriter, r *http.Request, wire wire) {
 	defer s.count(time.Now())
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, requestLimit))
 	if err != nil || !json.Valid(body) {
-		refuse(w, http.StatusBadRequest, "the request is not JSON")
+		wire.refuse(w, http.StatusBadRequest, "the request is not JSON")
 		return
 	}
 	received := receive(r, body)
-	exchange, ok := s.take(s.exchanges.completions, received, received.last())
-	if !ok {
-		refuse(w, http.StatusBadRequest, "the script has no exchange for this request")
+	received.bound, received.thinks = s.binds(), s.thinks
+	if err := wire.check(received); err != nil {
+		wire.refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	s.play(r.Context(), playback{exchange: exchange, w: w, received: received})
+	earlier := s.Requests()
+	var counted cached
+	if wire.prefixes != nil {
+		counted = s.cache.count(wire.prefixes(received))
+		received.Prompt, received.Cached = counted.read+counted.created+counted.fresh, counted.read
+	}
+	exchange, ok := s.take(s.exchanges.completions, received, received.last())
+	if !ok {
+		wire.refuse(w, http.StatusBadRequest, "the script has no exchange for this request")
+		return
+	}
+	s.load(received)
+	s.play(r.Context(), playback{exchange: exchange, wire: wire, w: w, received: received, earlier: earlier, cached: counted, ollama: s.ollama})
 }
 
 // Took returns the total time of the completions, each from its request until its reply was sent.
@@ -269,7 +339,7 @@ func (s *Server) take(list []Exchange, received Received, text string) (Exchange
 		_, _ = line.WriteTo(s.trace)
 	}
 	for i := range list {
-		if exchange := &list[i]; exchange.fits(text) {
+		if exchange := &list[i]; exchange.fits(text, received.said()) {
 			exchange.used++
 			return *exchange, true
 		}
@@ -284,6 +354,16 @@ func (r Received) last() string {
 		return ""
 	}
 	return messages[len(messages)-1].Content
+}
+
+// said returns the content of the request's last message of the model.
+func (r Received) said() string {
+	for _, m := range slices.Backward(r.Messages()) {
+		if m.Role == "assistant" {
+			return m.Content
+		}
+	}
+	return ""
 }
 
 // refuse answers with an error in OpenAI's form.

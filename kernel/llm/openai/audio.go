@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/transport"
 	"org-agent/kernel/text"
 )
 
@@ -47,7 +48,7 @@ func (p *Provider) Transcribe(ctx context.Context, recording []byte, language st
 	if err := json.Unmarshal(body, &transcript); err != nil {
 		return "", p.complete(&llm.Error{Class: llm.ClassProtocol, Message: "the transcript cannot be read", Err: err})
 	}
-	if err := streamError(transcript.Error); err != nil {
+	if err := transport.StreamError(transcript.Error); err != nil {
 		return "", p.complete(err)
 	}
 	if transcript.Text == nil {
@@ -95,7 +96,7 @@ func (p *Provider) Speak(ctx context.Context, words, voice string) ([]byte, erro
 		return nil, err
 	}
 	if len(sound) < 12 || string(sound[:4]) != "RIFF" || string(sound[8:12]) != "WAVE" {
-		return nil, p.complete(&llm.Error{Class: llm.ClassProtocol, Message: "the answer is no WAV file: " + text.PlainLine(bodyMessage(sound[:min(len(sound), errorBodyLimit)]), messageLimit)})
+		return nil, p.complete(&llm.Error{Class: llm.ClassProtocol, Message: "the answer is no WAV file: " + text.PlainLine(transport.BodyMessage(sound[:min(len(sound), transport.ErrorBodyLimit)]), transport.MessageLimit)})
 	}
 	return sound, nil
 }

@@ -2,10 +2,13 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/transport"
 	"org-agent/kernel/text"
 )
 
@@ -16,6 +19,7 @@ type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   json.RawMessage `json:"usage"`
 	Error   json.RawMessage `json:"error"`
+	Sources json.RawMessage `json:"citations"` // Perplexity's: a list of addresses
 	Groq    struct {
 		Usage json.RawMessage `json:"usage"`
 	} `json:"x_groq"`
@@ -35,15 +39,22 @@ type part struct {
 	Refusal          json.RawMessage `json:"refusal"`
 	Reasoning        json.RawMessage `json:"reasoning"`
 	ReasoningContent json.RawMessage `json:"reasoning_content"`
+	Annotations      json.RawMessage `json:"annotations"`
+	Images           json.RawMessage `json:"images"` // OpenRouter's
+	Details          json.RawMessage `json:"reasoning_details"`
+	Calls            []callPart      `json:"tool_calls"`
+	Call             *callPart       `json:"function_call"` // of servers before there were tool_calls
 }
 
 // usage is the server's count of tokens.
 type usage struct {
 	Prompt     int `json:"prompt_tokens"`
 	Completion int `json:"completion_tokens"`
+	Total      int `json:"total_tokens"`
 	CacheHit   int `json:"prompt_cache_hit_tokens"`
 	Input      struct {
-		Cached int `json:"cached_tokens"`
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens"`
 	} `json:"prompt_tokens_details"`
 	Output struct {
 		Reasoning int `json:"reasoning_tokens"`
@@ -54,8 +65,13 @@ type usage struct {
 // decoder turns the events of one stream into deltas.
 type decoder struct {
 	provider, model string
-	begun           bool // there was a delta with text or reasoning
+	begun           bool   // there was a delta with text or reasoning
+	asked           string // the model as it was asked for
 	text, reasoning joiner
+	thought         strings.Builder // what goes back of the reasoning
+	details         details
+	calls           calls
+	sources         llm.Citations
 	finish          llm.FinishReason
 	usage           *llm.Usage
 }
@@ -71,11 +87,12 @@ func (d *decoder) decode(line []byte) (llm.Delta, error) {
 	if err != nil {
 		return llm.Delta{}, &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("%q is not an event", text.Clip(string(line), 80)), Err: err}
 	}
-	if err := streamError(event.Error); err != nil {
+	if err := transport.StreamError(event.Error); err != nil {
 		return llm.Delta{}, err
 	}
 	d.count(event.Usage)
 	d.count(event.Groq.Usage)
+	d.cite(event.Sources)
 	var delta llm.Delta
 	for _, c := range event.Choices {
 		if c.Index != 0 {
@@ -83,16 +100,20 @@ func (d *decoder) decode(line []byte) (llm.Delta, error) {
 		}
 		for _, p := range []part{c.Delta, c.Message} {
 			delta.Text += d.text.join(textOf(p.Content)) + d.text.join(textOf(p.Refusal))
-			thought := textOf(p.ReasoningContent)
-			if len(thought) == 0 {
-				thought = textOf(p.Reasoning)
+			d.think(p, &delta)
+			d.annotate(p.Annotations)
+			delta.Pictures = append(append(delta.Pictures, picturesOf(p.Content)...), picturesOf(p.Images)...)
+			calling, err := d.calls.add(p)
+			if err != nil {
+				return llm.Delta{}, err
 			}
-			delta.Reasoning += d.reasoning.join(thought)
+			delta.Calling = cmp.Or(calling, delta.Calling)
 		}
 		if err := d.recordFinish(c.FinishReason); err != nil {
 			return llm.Delta{}, err
 		}
 	}
+	d.sources.Wrote(delta.Text)
 	if delta.Empty() {
 		return delta, nil
 	}
@@ -104,6 +125,67 @@ func (d *decoder) decode(line []byte) (llm.Delta, error) {
 		delta.Provider, delta.Model = d.provider, d.model
 	}
 	return delta, nil
+}
+
+// picturesOf returns the addresses of the pictures in a list of parts.
+func picturesOf(raw json.RawMessage) (addresses []string) {
+	var parts []struct {
+		Type  string `json:"type"`
+		Image struct {
+			URL string `json:"url"`
+		} `json:"image_url"`
+	}
+	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &parts) != nil {
+		return nil
+	}
+	for _, p := range parts {
+		if p.Type == "image_url" && p.Image.URL != "" {
+			addresses = append(addresses, p.Image.URL)
+		}
+	}
+	return addresses
+}
+
+// cite adds a list of addresses.
+func (d *decoder) cite(raw json.RawMessage) {
+	var addresses []string
+	if len(raw) == 0 || json.Unmarshal(raw, &addresses) != nil {
+		return
+	}
+	for _, address := range addresses {
+		d.sources.Add(address, "")
+	}
+}
+
+// annotate adds the sources among annotations of the text.
+func (d *decoder) annotate(raw json.RawMessage) {
+	var list []struct {
+		Citation struct {
+			URL   string `json:"url"`
+			Title string `json:"title"`
+		} `json:"url_citation"`
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &list) != nil {
+		return
+	}
+	for _, a := range list {
+		d.sources.Add(a.Citation.URL, a.Citation.Title)
+	}
+}
+
+// think adds the thinking of an event. What goes back is bounded as a reply is.
+func (d *decoder) think(p part, delta *llm.Delta) {
+	thought := textOf(p.ReasoningContent)
+	back := len(thought) > 0
+	if !back {
+		thought = textOf(p.Reasoning)
+	}
+	text := d.reasoning.join(thought)
+	delta.Reasoning += text
+	if back && d.thought.Len() <= llm.ReplyLimit {
+		d.thought.WriteString(text)
+	}
+	d.details.add(p.Details)
 }
 
 // finite returns a JSON value with null in place of the numbers that JSON does not have and that Python
@@ -160,18 +242,32 @@ func (d *decoder) count(raw json.RawMessage) {
 	if len(raw) == 0 || json.Unmarshal(raw, &u) != nil || u == nil {
 		return
 	}
+	thought := u.thoughtApart()
 	d.usage = &llm.Usage{
-		Input: u.Prompt, Output: u.Completion,
-		Cached: max(u.Input.Cached, u.CacheHit), Reasoning: u.Output.Reasoning,
+		Input: u.Prompt, Output: u.Completion + thought,
+		Cached: max(u.Input.Cached, u.CacheHit), Written: u.Input.Written, Reasoning: max(u.Output.Reasoning, thought),
 		Cost: u.Cost,
 	}
+}
+
+// thoughtApart returns the tokens of thinking that the server does not count as part of the completion. By
+// the protocol they are part of it. Gemini and xAI count them only in the total, and they are paid for.
+func (u usage) thoughtApart() int {
+	if apart := u.Total - u.Prompt - u.Completion; apart > 0 && u.Prompt >= 0 && u.Completion >= 0 {
+		return apart
+	}
+	return 0
 }
 
 // last returns the delta that ends a complete reply.
 func (d *decoder) last() llm.Delta {
 	delta := llm.Delta{
-		Text: d.text.flush(), Reasoning: d.reasoning.flush(),
-		Finish: d.finish, Usage: d.usage,
+		Text: d.text.flush() + d.sources.Text(), Reasoning: d.reasoning.flush(),
+		Finish: d.finish, Usage: d.usage, Calls: d.calls.all(),
+	}
+	delta.Original = d.originalOf(delta.Calls)
+	if len(delta.Calls) > 0 && delta.Finish == llm.FinishStop {
+		delta.Finish = llm.FinishTools // many servers say "stop" beside calls
 	}
 	if !d.begun {
 		delta.Provider, delta.Model = d.provider, d.model

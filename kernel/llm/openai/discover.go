@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/transport"
 )
 
 // discoverTime is the maximum time that Discover takes.
@@ -34,13 +35,13 @@ func LocalEndpoints() []Endpoint {
 func Discover(ctx context.Context, endpoints []Endpoint) []llm.FoundServer {
 	ctx, cancel := context.WithTimeout(ctx, discoverTime)
 	defer cancel()
-	client := newClient()
+	client := transport.NewClient()
 	client.Transport = &http.Transport{DisableKeepAlives: true}
 	answers := make([][]string, len(endpoints))
 	var asking sync.WaitGroup
 	for i, endpoint := range endpoints {
 		address, err := url.Parse(endpoint.BaseURL)
-		if err != nil || !loopback(address.Hostname()) {
+		if err != nil || !transport.Loopback(address.Hostname()) {
 			continue
 		}
 		provider, err := New(Config{Name: endpoint.Name, BaseURL: endpoint.BaseURL, HTTPClient: client})

@@ -7,22 +7,19 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
+	"net/url"
 	"strings"
 	"time"
 
 	"org-agent/kernel/llm"
-	"org-agent/kernel/text"
+	"org-agent/kernel/llm/transport"
 )
-
-// errorBodyLimit is how much of the body of an error is read, in bytes.
-const errorBodyLimit = 64 << 10
 
 // answer is what the HTTP response has in addition to the text.
 type answer struct {
 	retryAfter time.Duration
-	done       bool // the stream had [DONE]
-	events     *eventReader
+	back       bool                   // the request has replies as they came
+	events     *transport.EventReader // nil until the server agreed to answer
 }
 
 // doer makes one HTTP request for go-openai. It adds fields that the library does not know, and
@@ -35,7 +32,7 @@ type doer struct {
 }
 
 // Do sends the request. A redirect is an error. The body of an error status is cut at
-// errorBodyLimit. The body of a stream is made regular by an eventReader.
+// transport.ErrorBodyLimit. The body of a stream is made regular by a transport.EventReader.
 func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	if err := d.complete(request); err != nil {
 		return nil, err
@@ -45,15 +42,15 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.answer.retryAfter = retryAfter(response.Header, time.Now())
+	d.answer.retryAfter = transport.RetryAfter(response.Header, time.Now())
 	switch {
 	case response.StatusCode >= 300 && response.StatusCode < 400:
 		response.Body.Close()
-		return nil, d.provider.redirectError(response)
+		return nil, transport.Redirect(response)
 	case response.StatusCode >= 400 || response.StatusCode < 200:
-		response.Body = limitBody(response.Body, errorBodyLimit)
+		response.Body = transport.LimitBody(response.Body, transport.ErrorBodyLimit)
 	default:
-		d.answer.events = newEventReader(response.Body, d.answer)
+		d.answer.events = transport.NewEventReader(response.Body)
 		response.Body = d.answer.events
 	}
 	return response, nil
@@ -99,10 +96,18 @@ func (p *Provider) decorate(request *http.Request) {
 
 // answerTo sends a request and reads the whole answer, at most limit bytes.
 func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit int64) ([]byte, error) {
+	return p.answerWith(ctx, request, nil, limit)
+}
+
+// answerWith is answerTo with parameters in addition to those of every address.
+func (p *Provider) answerWith(ctx context.Context, request *http.Request, query url.Values, limit int64) ([]byte, error) {
 	if p.config.APIKey != "" {
 		request.Header.Set("Authorization", "Bearer "+p.config.APIKey.Reveal())
 	}
 	p.decorate(request)
+	if len(query) > 0 {
+		request.URL.RawQuery = strings.TrimPrefix(request.URL.RawQuery+"&"+query.Encode(), "&")
+	}
 	response, err := p.client.Do(request)
 	if err != nil {
 		return nil, p.requestFailure(ctx, err, &answer{})
@@ -110,14 +115,14 @@ func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit in
 	defer response.Body.Close()
 	switch {
 	case response.StatusCode >= 400:
-		body, _ := io.ReadAll(limitBody(response.Body, errorBodyLimit)) // a part of a message is better than none
-		failure := statusFailure(response.StatusCode, "", "", bodyMessage(body))
-		failure.RetryAfter = retryAfter(response.Header, time.Now())
+		body, _ := io.ReadAll(transport.LimitBody(response.Body, transport.ErrorBodyLimit)) // a part of a message is better than none
+		failure := transport.StatusFailure(response.StatusCode, "", "", transport.BodyMessage(body))
+		failure.RetryAfter = transport.RetryAfter(response.Header, time.Now())
 		return nil, p.complete(failure)
 	case response.StatusCode >= 300:
-		return nil, p.redirectError(response)
+		return nil, p.complete(transport.Redirect(response))
 	}
-	answered, err := readLimited(response.Body, limit)
+	answered, err := transport.ReadLimited(response.Body, limit)
 	switch {
 	case err == nil:
 		return answered, nil
@@ -127,41 +132,4 @@ func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit in
 		return nil, p.complete(&llm.Error{Class: llm.ClassProtocol, Message: err.Error()})
 	}
 	return nil, p.readFailure(err)
-}
-
-// redirectError returns the error for a redirect, which is never followed.
-func (p *Provider) redirectError(response *http.Response) *llm.Error {
-	to := llm.RedactURL(response.Header.Get("Location"))
-	return &llm.Error{Class: llm.ClassProtocol, Provider: p.config.Name, Status: response.StatusCode,
-		Message: "the server sends us on to " + text.PlainLine(to, messageLimit),
-		Advice:  "set the base URL to the address that the server means"}
-}
-
-// limitBody cuts a body after limit bytes.
-func limitBody(body io.ReadCloser, limit int64) io.ReadCloser {
-	return struct {
-		io.Reader
-		io.Closer
-	}{io.LimitReader(body, limit), body}
-}
-
-// retryAfter returns the pause that the server demands: Retry-After in seconds or as a date, or the
-// more exact retry-after-ms. It is 0 if there is none.
-func retryAfter(header http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseFloat(header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
-		return seconds(ms / 1000)
-	}
-	value := strings.TrimSpace(header.Get("Retry-After"))
-	if s, err := strconv.ParseFloat(value, 64); err == nil && s > 0 {
-		return seconds(s)
-	}
-	if date, err := http.ParseTime(value); err == nil && date.After(now) {
-		return date.Sub(now)
-	}
-	return 0
-}
-
-// seconds returns a duration of s seconds, a day at most.
-func seconds(s float64) time.Duration {
-	return time.Duration(min(s, 24*60*60) * float64(time.Second))
 }

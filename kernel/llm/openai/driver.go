@@ -2,6 +2,7 @@ package openai
 
 import (
 	"context"
+	"maps"
 
 	"org-agent/kernel/llm"
 )
@@ -23,9 +24,13 @@ func Driver() llm.Driver {
 }
 
 func configOf(c llm.ServerConfig) Config {
-	own := Config{Name: c.Name, BaseURL: c.BaseURL, APIKey: c.Key, Model: c.Model, GrammarField: c.GrammarField}
-	if c.Effort != "" {
-		own.Extra = map[string]any{"reasoning_effort": c.Effort}
+	own := Config{Name: c.Name, BaseURL: c.BaseURL, APIKey: c.Key, Model: c.Model, GrammarField: c.GrammarField, Headers: c.Headers, Extra: map[string]any{}}
+	if c.Query != "" {
+		own.BaseURL += "?" + c.Query
 	}
+	if c.Effort != "" {
+		own.Extra["reasoning_effort"] = c.Effort
+	}
+	maps.Copy(own.Extra, c.Body)
 	return own
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/transport"
 )
 
 const (
@@ -50,7 +51,7 @@ func (p *Provider) Embed(ctx context.Context, texts []string) ([][]float32, erro
 	if err := json.Unmarshal(answered, &answer); err != nil {
 		return nil, p.complete(&llm.Error{Class: llm.ClassProtocol, Message: "the embeddings cannot be read", Err: err})
 	}
-	if err := streamError(answer.Error); err != nil {
+	if err := transport.StreamError(answer.Error); err != nil {
 		return nil, p.complete(err)
 	}
 	vectors := make([][]float32, len(texts))

@@ -7,18 +7,18 @@ import (
 	"io"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/transport"
 )
 
 // ReadStream decodes the body of an answer as a provider does.
 func ReadStream(body io.Reader, see func(llm.Delta, error)) {
-	var answer answer
-	events := newEventReader(io.NopCloser(body), &answer)
+	events := transport.NewEventReader(io.NopCloser(body))
 	reply := decoder{provider: "test", model: "test"}
 	lines := bufio.NewReader(events)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
-			if !isEnd(err) {
+			if !transport.IsEnd(err) {
 				p := &Provider{config: Config{Name: "test"}}
 				see(llm.Delta{}, p.readFailure(err))
 			}

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +11,7 @@ import (
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/llm/transport"
 	"org-agent/kernel/secret"
 )
 
@@ -43,7 +42,7 @@ func TestFailures(t *testing.T) {
 		{"a body that is an error", llmtest.Exchange{Body: `{"error":{"message":"no stream here"}}`}, llm.ClassServer, "no stream here", ""},
 		{"no JSON in the event", llmtest.Exchange{Body: "data: hello\n\n"}, llm.ClassProtocol, "hello", ""},
 		{"a web page", llmtest.Exchange{Body: "<!doctype html><title>Hi</title>", Headers: html}, llm.ClassProtocol, "web page", ""},
-		{"a line without end", llmtest.Exchange{Body: "data: {", BodySize: openai.LineLimit + 100}, llm.ClassProtocol, "longer", ""},
+		{"a line without end", llmtest.Exchange{Body: "data: {", BodySize: transport.LineLimit + 100}, llm.ClassProtocol, "longer", ""},
 		{"401", status(401, `{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}`), llm.ClassAuth, "Incorrect API key", ""},
 		{"403", status(403, `{"message":"not yours"}`), llm.ClassAuth, "not yours", ""},
 		{"400 about the key", status(400, `{"error":{"message":"API key not valid"}}`), llm.ClassAuth, "API key not valid", ""},
@@ -147,48 +146,6 @@ func TestServerErrorForEver(t *testing.T) {
 	}
 	if n := len(server.Requests()); n != 3 {
 		t.Errorf("%d requests", n)
-	}
-}
-
-func TestNoServer(t *testing.T) {
-	server := llmtest.Start(t)
-	base := server.URL()
-	server.Close()
-	_, err := ask(t, provider(t, server, openai.Config{BaseURL: base}))
-	if llm.ClassOf(err) != llm.ClassUnreachable || !strings.Contains(llm.HintOf(err), "is the model server running? nothing answers at 127.0.0.1:") {
-		t.Errorf("the error is %v, the hint %q", err, llm.HintOf(err))
-	}
-}
-
-func TestNoSuchHost(t *testing.T) {
-	_, err := ask(t, provider(t, nil, openai.Config{BaseURL: "http://no-such-host.invalid/v1"}))
-	if llm.ClassOf(err) != llm.ClassUnreachable {
-		t.Errorf("the error is %v", err)
-	}
-}
-
-// TestServerHangsUp checks a server that closes the connection without an answer.
-func TestServerHangsUp(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = io.ReadAtLeast(connection, make([]byte, 16), 16)
-			connection.Close()
-		}
-	}()
-	defer func() { listener.Close(); <-done }()
-	_, err = ask(t, provider(t, nil, openai.Config{BaseURL: fmt.Sprintf("http://%s/v1", listener.Addr())}))
-	if class := llm.ClassOf(err); class != llm.ClassServer && class != llm.ClassUnreachable {
-		t.Errorf("the error is %v", err)
 	}
 }
 

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"org-agent/kernel/llm"
-	"org-agent/kernel/text"
+	"org-agent/kernel/llm/transport"
 )
 
 // modelsLimit is how much of a list of models is read, in bytes. The longest known list, a router's
@@ -25,14 +24,11 @@ func (p *Provider) Models(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, 0, len(list))
-	for _, model := range list {
-		if model.ID != "" {
-			names = append(names, text.PlainLine(model.ID, messageLimit))
-		}
+	names := make([]string, len(list))
+	for i, model := range list {
+		names[i] = model.ID
 	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
+	return transport.ModelNames(names), nil
 }
 
 // list asks the server for its models.
@@ -87,9 +83,9 @@ func (p *Provider) modelFor(ctx context.Context, requested string) (string, erro
 	return names[0], nil
 }
 
-// forgetModel makes the next request ask for the model again. It is called when the server has no
+// ForgetModel makes the next request ask for the model again. It is called when the server has no
 // model with that name.
-func (p *Provider) forgetModel() {
+func (p *Provider) ForgetModel() {
 	p.modelMu.Lock()
 	defer p.modelMu.Unlock()
 	p.onlyModel = ""

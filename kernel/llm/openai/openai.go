@@ -7,18 +7,16 @@
 //
 // Ordering and blocking are those of llm.Provider. A Provider owns the idle connections of its HTTP
 // client until Close. The connection of a complete stream is used again. Any other connection is
-// closed when its stream ends. Memory is bounded: a line of the stream by LineLimit, the body of an
-// error by 64 KiB. Text is passed on and not stored.
+// closed when its stream ends. Memory is bounded: a line of the stream by transport.LineLimit, the body of an
+// error by 64 KiB. What is kept of a reply for its end, such as its text, is bounded by llm.Bounds.
 package openai
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"iter"
+	"maps"
 	"math"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,6 +26,7 @@ import (
 	goopenai "github.com/sashabaranov/go-openai"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/transport"
 	"org-agent/kernel/secret"
 )
 
@@ -36,11 +35,6 @@ const DefaultBaseURL = "https://api.openai.com/v1"
 
 // afterFinish is how long a stream may stay open after its finish reason, for the usage.
 const afterFinish = 2 * time.Second
-
-// afterDone is how long the body may take to end after the last event. Only then can the connection
-// be used again, and a new connection may take longer than all of the kernel's own work for a
-// request.
-const afterDone = 50 * time.Millisecond
 
 // Config is the address of a server and how to ask it. The zero value is OpenAI without a key.
 type Config struct {
@@ -54,10 +48,10 @@ type Config struct {
 	Model string
 	// Headers are sent with every request. They replace others of the same name.
 	Headers map[string]secret.Text
-	// GrammarField is the field of the request for a GBNF grammar: "grammar" for llama.cpp,
-	// "guided_grammar" for vLLM, "" for a server that takes none.
+	// GrammarField is the field of the request for a GBNF grammar, one of [llm.GrammarFieldNames]. If it is ""
+	// the field that the request names counts.
 	GrammarField string
-	// Extra is merged into the body of every completion request.
+	// Extra is merged into the body of every completion request, and replaces other fields.
 	Extra map[string]any
 	// HTTPClient makes the requests. nil means a client with timeouts for connections that follows
 	// no redirect, because a redirect would send the key elsewhere.
@@ -78,8 +72,13 @@ type Provider struct {
 	base      *url.URL
 	client    *http.Client
 	modelMu   sync.Mutex
-	onlyModel string // the only model of the server; set when the server was asked
+	onlyModel string          // the only model of the server; set when the server was asked
+	plain     map[string]bool // models whose server takes no earlier thinking; modelMu guards it
 }
+
+// String returns the configuration without its secrets. So does GoString, for %#v.
+func (p *Provider) String() string   { return p.config.String() }
+func (p *Provider) GoString() string { return p.config.String() }
 
 // New returns a provider for the configured server. It sends nothing to the server. Its only error
 // is an invalid base URL.
@@ -98,25 +97,9 @@ func New(config Config) (*Provider, error) {
 	}
 	client := config.HTTPClient
 	if client == nil {
-		client = newClient()
+		client = transport.NewClient()
 	}
 	return &Provider{config: config, base: base, client: client}, nil
-}
-
-// newClient returns the HTTP client of a provider whose Config has none. It does not limit the time
-// of an answer: llm.Timeouts does.
-func newClient() *http.Client {
-	return &http.Client{
-		Transport: &http.Transport{
-			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-			TLSHandshakeTimeout: 10 * time.Second,
-			ForceAttemptHTTP2:   true,
-			MaxIdleConnsPerHost: 4,
-			IdleConnTimeout:     90 * time.Second,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
 }
 
 // Name returns the provider's name.
@@ -150,20 +133,24 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 	chunks, err := p.open(reading, request, model, answer)
 	if err != nil {
 		failure := p.requestFailure(ctx, err, answer)
+		if answer.back && refusesThoughts(failure) {
+			p.setPlain(model)
+			return p.stream(ctx, request, yield)
+		}
 		if failure.Class == llm.ClassModel {
-			p.forgetModel()
+			p.ForgetModel()
 		}
 		return failure
 	}
 	defer func() {
-		if answer.done {
-			time.AfterFunc(afterDone, cancel)
-			answer.events.end()
+		if answer.events.Done() {
+			time.AfterFunc(transport.AfterDone, cancel)
+			answer.events.End()
 		}
 		chunks.Close()
 	}()
 
-	reply := decoder{provider: p.config.Name, model: model}
+	reply := decoder{provider: p.config.Name, model: model, asked: model}
 	var grace *time.Timer
 	defer func() {
 		if grace != nil {
@@ -191,13 +178,41 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 	}
 }
 
+// refusesThoughts reports whether a server says that it does not take the thinking that it has sent.
+func refusesThoughts(failure *llm.Error) bool {
+	if failure.Class != llm.ClassBadRequest {
+		return false
+	}
+	message := strings.ToLower(failure.Message)
+	if strings.Contains(message, "missing") { // it wants more of them
+		return false
+	}
+	return strings.Contains(message, "reasoning") || strings.Contains(message, "thought") || strings.Contains(message, "extra_content")
+}
+
+// isPlain reports whether the server of a model takes no earlier thinking.
+func (p *Provider) isPlain(model string) bool {
+	p.modelMu.Lock()
+	defer p.modelMu.Unlock()
+	return p.plain[model]
+}
+
+func (p *Provider) setPlain(model string) {
+	p.modelMu.Lock()
+	defer p.modelMu.Unlock()
+	if p.plain == nil {
+		p.plain = map[string]bool{}
+	}
+	p.plain[model] = true
+}
+
 // finish ends the stream after its last line. A fault of the connection after the finish reason is
 // no error of the reply.
 func (p *Provider) finish(ctx context.Context, reply *decoder, answer *answer, err error, yield func(llm.Delta, error) bool) error {
 	if ctx.Err() != nil {
 		return llm.ContextError(ctx, p.config.Name)
 	}
-	if reply.finish == "" && answer.done && reply.begun {
+	if reply.finish == "" && answer.events.Done() && reply.begun {
 		reply.finish = llm.FinishStop
 	}
 	if reply.finish != "" {
@@ -209,10 +224,15 @@ func (p *Provider) finish(ctx context.Context, reply *decoder, answer *answer, e
 
 // open sends the request and returns its stream once the server has agreed to answer.
 func (p *Provider) open(ctx context.Context, request llm.Request, model string, answer *answer) (*goopenai.ChatCompletionStream, error) {
-	conversation, err := messages(request)
+	writer := llm.Writer(p.config.Name, model)
+	if p.isPlain(model) {
+		writer = ""
+	}
+	conversation, back, err := messages(request, writer)
 	if err != nil {
 		return nil, err
 	}
+	answer.back = back
 	client := goopenai.DefaultConfig(p.config.APIKey.Reveal())
 	base := *p.base
 	base.RawQuery, base.Fragment = "", ""
@@ -228,10 +248,7 @@ func (p *Provider) open(ctx context.Context, request llm.Request, model string, 
 // extra returns the fields of a request that the library would drop or refuse.
 func (p *Provider) extra(request llm.Request, model string) map[string]any {
 	fields := map[string]any{}
-	for key, value := range p.config.Extra {
-		fields[key] = value
-	}
-	reasoning := isReasoningModel(model)
+	reasoning := IsReasoningModel(model)
 	if request.Temperature != nil && !reasoning {
 		fields["temperature"] = *request.Temperature
 	}
@@ -245,15 +262,18 @@ func (p *Provider) extra(request llm.Request, model string) map[string]any {
 	if len(request.Stop) > 0 {
 		fields["stop"] = request.Stop
 	}
-	if request.Grammar != "" && p.config.GrammarField != "" {
-		fields[p.config.GrammarField] = request.Grammar
+	if functions := tools(request); len(functions) > 0 {
+		fields["tools"] = functions
+	} else { // servers refuse both together
+		maps.Copy(fields, request.GrammarFields(p.config.GrammarField))
 	}
+	maps.Copy(fields, p.config.Extra)
 	return fields
 }
 
-// isReasoningModel reports whether a model is one of OpenAI's reasoning models, which refuse a
+// IsReasoningModel reports whether a model is one of OpenAI's reasoning models, which refuse a
 // temperature and the old name of the token limit.
-func isReasoningModel(model string) bool {
+func IsReasoningModel(model string) bool {
 	name := strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6"} {
 		if strings.HasPrefix(name, prefix) {
@@ -261,9 +281,4 @@ func isReasoningModel(model string) bool {
 		}
 	}
 	return false
-}
-
-// isEnd reports whether reading stopped at the end rather than at a fault.
-func isEnd(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }

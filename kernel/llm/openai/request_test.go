@@ -58,6 +58,38 @@ func TestRequestBody(t *testing.T) {
 	}
 }
 
+// TestRequestSchema: a reply is held to a JSON Schema where the settings say that the server takes one, and nowhere
+// else. The server refuses one that it could not hold it to.
+func TestRequestSchema(t *testing.T) {
+	schema := `{"additionalProperties":false,"properties":{"text":{"type":"string"}},"required":["text"],"type":"object"}`
+	request := llm.Request{Model: "m", Grammar: "root ::= x", Schema: func(unions int) json.RawMessage {
+		if unions >= 0 {
+			t.Errorf("a bound of %d", unions)
+		}
+		return json.RawMessage(schema)
+	}}
+	for field, want := range map[string]string{"json_schema": `{"json_schema":{"name":"reply","schema":` + schema + `,"strict":true},"type":"json_schema"}`, "": "null"} {
+		body := sent(t, openai.Config{GrammarField: field}, request)
+		if got, err := json.Marshal(body["response_format"]); err != nil || string(got) != want || body["json_schema"] != nil {
+			t.Errorf("%q: %s, %v", field, got, err)
+		}
+	}
+	if body := sent(t, openai.Config{GrammarField: "json_schema"}, llm.Request{Model: "m", Grammar: "root ::= x"}); body["response_format"] != nil || body["json_schema"] != nil {
+		t.Errorf("without a schema there is %v", body)
+	}
+	for name, wrong := range map[string]string{
+		"optional": `{"type":"object","properties":{"text":{"type":"string"}},"required":[],"additionalProperties":false}`, "open": `{"type":"object","properties":{},"required":[]}`,
+		"alternatives at the top": `{"anyOf":[{"type":"string"}]}`, "keyword": `{"type":"object","properties":{"a":{"type":"string","minLength":1}},"required":["a"],"additionalProperties":false}`,
+		"first keys": `{"type":"object","properties":{"a":{"anyOf":[` + schema + `,` + schema + `]}},"required":["a"],"additionalProperties":false}`,
+	} {
+		request.Schema = func(int) json.RawMessage { return json.RawMessage(wrong) }
+		server := llmtest.Start(t, llmtest.Exchange{Reply: "x"})
+		if _, err := llm.Collect(provider(t, server, openai.Config{GrammarField: "json_schema"}).Stream(t.Context(), request)); llm.ClassOf(err) != llm.ClassBadRequest {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // TestReasoningModels checks requests that the library itself would refuse.
 func TestReasoningModels(t *testing.T) {
 	zero := 0.0

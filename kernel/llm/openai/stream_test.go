@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -25,10 +24,7 @@ import (
 // when a stream is cut in the wrong place.
 const everyScript = "(:type :request :text \"a \\\"quoted\\\" \\\\ word\")\né ß 漢字 🙂 e\u0301 \u2028 \t\x00 end"
 
-func TestSuite(t *testing.T) {
-	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: strings.Repeat("word ", 50)})
-	llmtest.Suite(t, provider(t, server, openai.Config{}), hello())
-}
+func TestDriverSuite(t *testing.T) { llmtest.DriverSuite(t, openai.Driver()) }
 
 // TestReply streams one text in all the ways in which servers send it.
 func TestReply(t *testing.T) {
@@ -170,81 +166,6 @@ func TestEvents(t *testing.T) {
 				t.Errorf("got %+v, %v", reply, err)
 			}
 		})
-	}
-}
-
-// TestDeltasComeAsTheyAreSent checks that text is not held back until more of it comes.
-func TestDeltasComeAsTheyAreSent(t *testing.T) {
-	server := llmtest.Start(t, llmtest.Exchange{Reply: "first second", Chunk: 6, Fault: llmtest.Fault{HangAfter: 1}})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for delta, err := range provider(t, server, openai.Config{}).Stream(ctx, hello()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if delta.Text != "first " {
-			t.Errorf("got %q", delta.Text)
-		}
-		break
-	}
-}
-
-// TestLeavingClosesTheConnection checks that the server sees both ways of giving up.
-func TestLeavingClosesTheConnection(t *testing.T) {
-	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: "first second", Chunk: 6, Fault: llmtest.Fault{HangAfter: 1}})
-	model := provider(t, server, openai.Config{})
-	for _, err := range model.Stream(t.Context(), hello()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		break
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var last error
-	for _, err := range model.Stream(ctx, hello()) {
-		last = err
-		cancel()
-	}
-	if llm.ClassOf(last) != llm.ClassCanceled {
-		t.Errorf("the error is %v", last)
-	}
-	for range 6000 {
-		if server.Abandoned() == 2 {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("the server saw %d of 2 clients leave", server.Abandoned())
-}
-
-// TestNothingAfterCancel checks that text that has already arrived is not passed on either.
-func TestNothingAfterCancel(t *testing.T) {
-	event := "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
-	server := llmtest.Start(t, llmtest.Exchange{Body: strings.Repeat(event, 20)})
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	deltas := 0
-	for _, err := range provider(t, server, openai.Config{}).Stream(ctx, hello()) {
-		cancel()
-		if err == nil {
-			deltas++
-		} else if llm.ClassOf(err) != llm.ClassCanceled {
-			t.Errorf("the error is %v", err)
-		}
-	}
-	if deltas != 1 {
-		t.Errorf("%d deltas", deltas)
-	}
-}
-
-func TestDeadline(t *testing.T) {
-	server := llmtest.Start(t, llmtest.Exchange{Fault: llmtest.Fault{HangAfter: -1}})
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	_, err := llm.Collect(provider(t, server, openai.Config{}).Stream(ctx, hello()))
-	if llm.ClassOf(err) != llm.ClassTimeout || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("the error is %v", err)
 	}
 }
 

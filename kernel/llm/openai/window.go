@@ -12,6 +12,7 @@ import (
 // for the context window.
 type listing struct {
 	ID                  string `json:"id"`
+	OwnedBy             string `json:"owned_by"`              // llama.cpp and vLLM give their own names, Ollama see isOllama
 	ContextLength       count  `json:"context_length"`        // routers
 	LoadedContextLength count  `json:"loaded_context_length"` // LM Studio, as the model was loaded
 	ContextWindow       count  `json:"context_window"`        // Groq
@@ -64,7 +65,8 @@ func (l listing) window() int {
 }
 
 // Window asks the server for the context window of a model, in tokens. It returns 0 if the server
-// reports none. An empty name means the configured model.
+// reports none. An empty name means the configured model. If the server is Ollama, which lists no windows, it is
+// asked further; then the error has [llm.ClassLoading] for a model whose window is known only once it is loaded.
 func (p *Provider) Window(ctx context.Context, model string) (int, error) {
 	list, err := p.list(ctx)
 	if err != nil {
@@ -73,11 +75,18 @@ func (p *Provider) Window(ctx context.Context, model string) (int, error) {
 	if model == "" {
 		model = p.config.Model
 	}
-	if model == "" && len(list) == 1 {
-		return list[0].window(), nil
+	i := slices.IndexFunc(list, func(l listing) bool { return l.ID == model })
+	if i < 0 {
+		i = slices.IndexFunc(list, func(l listing) bool { return l.isOllama() && strings.EqualFold(l.ID, withTag(model)) })
 	}
-	if i := slices.IndexFunc(list, func(l listing) bool { return l.ID == model }); i >= 0 {
-		return list[i].window(), nil
+	if i < 0 && model == "" && len(list) == 1 {
+		i = 0
 	}
-	return 0, nil
+	if i < 0 {
+		return 0, nil
+	}
+	if window := list[i].window(); window > 0 || !list[i].isOllama() {
+		return window, nil
+	}
+	return p.windowOfOllama(ctx, list[i].ID)
 }

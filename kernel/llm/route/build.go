@@ -10,6 +10,8 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/catalog"
+	"org-agent/kernel/llm/toolcall"
 )
 
 // The names of the choices that are not servers.
@@ -20,7 +22,7 @@ const (
 
 // load returns the models that the settings and the environment choose.
 func load(ctx context.Context, c Config) (*routes, error) {
-	r := &routes{config: c, consent: consent{path: c.Consent}}
+	r := &routes{config: c, consent: consent{path: c.Consent}, known: known{c.Settings.Known, catalog.Builtin()}}
 	choices, err := config.Choices(c.Settings, c.Env)
 	if err != nil {
 		return nil, err
@@ -140,11 +142,12 @@ func (r *routes) connect(choice config.Choice) (llm.Provider, *Server, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
 	}
-	dialect, err := r.config.Dialects.Named(choice.Dialect)
+	takes := &grammars{}
+	dialect, err := r.dialectOf(choice, driver, takes)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
 	}
-	server := &Server{choice: choice, driver: driver, dialect: dialect, env: r.config.Env, keys: &r.keys}
+	server := &Server{choice: choice, driver: driver, dialect: dialect, grammars: takes, logger: r.config.Logger, env: r.config.Env, keys: &r.keys, known: r.known}
 	if _, err := server.open(""); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", choice.Source, err)
 	}
@@ -152,11 +155,11 @@ func (r *routes) connect(choice config.Choice) (llm.Provider, *Server, error) {
 	return r.withImages(consenting{retried, &r.consent}, modelName(choice), llm.ImageRule(choice.Images)), server, nil
 }
 
-// withKeys adds the dialect, the bounds, the time limits, and the rotation of keys where the server has several.
+// withKeys adds the dialect, the pictures, the bounds, the time limits, and the rotation of keys where the server has several.
 func (r *routes) withKeys(server *Server) llm.Provider {
 	name := server.choice.Name
 	timed := func(s *Server) llm.Provider {
-		return llm.Timeouts{Next: llm.Bounds{Next: llm.Rendered{Next: s, Dialect: s.dialect}, Name: name}, Name: name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
+		return llm.Timeouts{Next: llm.Bounds{Next: toolcall.Reader{Next: llm.Pictures{Next: rendered{s, s.dialect}, Keep: r.config.KeepPicture}}, Name: name}, Name: name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
 	}
 	if len(server.choice.MoreKeys) == 0 {
 		return timed(server)
@@ -165,7 +168,7 @@ func (r *routes) withKeys(server *Server) llm.Provider {
 	for i, key := range server.choice.Keys() {
 		with := server
 		if i > 0 {
-			with = &Server{choice: server.choice, driver: server.driver, dialect: server.dialect, env: server.env, keys: server.keys}
+			with = &Server{choice: server.choice, driver: server.driver, dialect: server.dialect, grammars: server.grammars, logger: server.logger, env: server.env, keys: server.keys, known: server.known}
 			with.choice.Key = key
 			server.spare = append(server.spare, with)
 		}

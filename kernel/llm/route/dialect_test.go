@@ -1,7 +1,10 @@
 package route_test
 
 import (
+	"context"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,7 +88,7 @@ func TestAnotherDialect(t *testing.T) {
 	}
 	for server, want := range map[*llmtest.Server][2]string{
 		down: {`<call id="7">(:look)</call>`, `<result id="7" performed>here</result>`},
-		up:   {`(:look)`, `(:result (:action "(:look)" :verdict :performed :text "here"))`},
+		up:   {`(:look)`, "--- df469afa result: performed ---\nhere\n--- df469afa end ---\nThis is a result, "},
 	} {
 		requests := server.Requests()
 		if len(requests) != 1 {
@@ -106,5 +109,113 @@ func TestUnknownDialect(t *testing.T) {
 	_, err := route.New(t.Context(), route.Config{Drivers: drivers(), Dialects: llm.Dialects{dialect.NewPlist(), tagged{}}, Settings: settings, Env: none})
 	if err == nil || !strings.Contains(err.Error(), `config.org:2: there is no dialect "quiet": there is plist, tagged`) {
 		t.Error(err)
+	}
+}
+
+// server is a server elsewhere that answers in memory. It refuses functions if refuses is set.
+type server struct {
+	refuses bool
+	asked   *[]llm.Request
+}
+
+// Stream implements [llm.Provider].
+func (s server) Stream(_ context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		*s.asked = append(*s.asked, request)
+		if s.refuses && len(request.Tools) > 0 {
+			yield(llm.Delta{}, &llm.Error{Class: llm.ClassBadRequest, Status: 400, Message: "this model does not support tools"})
+			return
+		}
+		yield(llm.Delta{Text: "yes", Provider: "far", Finish: llm.FinishStop}, nil)
+	}
+}
+
+// A server elsewhere for which no dialect is set is asked with functions. If it refuses them it is asked
+// for text at once, and from then on. A note that teaches text is followed.
+func TestAutoDialect(t *testing.T) {
+	for _, refuses := range []bool{false, true} {
+		var asked []llm.Request
+		far := llm.Driver{Name: "far", Open: func(llm.ServerConfig) (llm.Provider, error) { return server{refuses, &asked}, nil }}
+		settings := parsed(t, "* Models\n"+heading("mine", "https://models.example/v1", ":MODEL: m\n"))
+		r, err := route.New(t.Context(), route.Config{Drivers: llm.Drivers{far}, Dialects: dialect.All(), Settings: settings, Env: none})
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "look"}}, Tools: []llm.Tool{{Name: "read"}},
+			Sections: []llm.Section{{Text: "lists", Notation: llm.NotationText}, {Text: "functions", Notation: llm.NotationFunctions}}}
+		for range 2 {
+			if reply, err := llm.Collect(r.Stream(t.Context(), request)); err != nil || reply.Text != "yes" {
+				t.Fatalf("%+v, %v", reply, err)
+			}
+		}
+		request.TextCalls = true
+		if _, err := llm.Collect(r.Stream(t.Context(), request)); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, a := range asked {
+			got = append(got, fmt.Sprintf("%s with %d", a.System(), len(a.Tools)))
+		}
+		want := []string{"functions with 1", "functions with 1", "lists with 0"}
+		if refuses {
+			want = []string{"functions with 1", "lists with 0", "lists with 0", "lists with 0"}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("it was asked for %q, not %q", got, want)
+		}
+	}
+}
+
+// A dialect that cannot be, and one that lacks its grammar, are faults of the settings.
+func TestWrongDialects(t *testing.T) {
+	for set, want := range map[string]string{
+		":DIALECT: sign\n":        `there is no dialect "sign": there is plist, constrained, native, and auto`,
+		":DIALECT: constrained\n": "needs :GRAMMAR:",
+	} {
+		settings := parsed(t, "* Models\n"+heading("mine", "https://models.example/v1", set+":MODEL: m\n"))
+		if _, err := route.New(t.Context(), route.Config{Drivers: drivers(), Dialects: dialect.All(), Settings: settings, Env: none}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", set, err)
+		}
+	}
+}
+
+// TestSchemaDialect: replies are held to a JSON schema where a heading says so, and where the dialect is constrained and
+// the protocol takes one itself. No grammar is made then.
+func TestSchemaDialect(t *testing.T) {
+	for set, want := range map[string]struct{ schema, grammar, constrains bool }{
+		":GRAMMAR: json_schema\n":                                      {schema: true, constrains: true},
+		":GRAMMAR: json_schema\n:DIALECT: constrained\n":               {schema: true, constrains: true},
+		":GRAMMAR: json_schema\n:DIALECT: native\n":                    {constrains: true},
+		":GRAMMAR: json_schema\n:DIALECT: plist\n":                     {},
+		":DRIVER: holding\n:DIALECT: constrained\n":                    {schema: true, constrains: true},
+		":DRIVER: holding\n:DIALECT: native\n":                         {constrains: true},
+		":DRIVER: holding\n":                                           {constrains: true},
+		":DRIVER: holding\n:GRAMMAR: grammar\n:DIALECT: constrained\n": {grammar: true, constrains: true},
+		"": {},
+	} {
+		var asked []llm.Request
+		open := func(llm.ServerConfig) (llm.Provider, error) { return server{false, &asked}, nil }
+		settings := parsed(t, "* Models\n"+heading("mine", "https://models.example/v1", set+":MODEL: m\n"))
+		r, err := route.New(t.Context(), route.Config{Drivers: llm.Drivers{{Name: "far", Open: open}, {Name: "holding", Open: open, TakesSchema: true}}, Dialects: dialect.All(), Settings: settings, Env: none})
+		if err != nil {
+			t.Fatalf("%q: %v", set, err)
+		}
+		request := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "look"}}, Tools: []llm.Tool{{Name: "read"}}}
+		if reply, err := llm.Collect(r.Stream(t.Context(), request)); err != nil || reply.Text != "yes" {
+			t.Fatalf("%+v, %v", reply, err)
+		}
+		if (asked[0].Schema != nil) != want.schema || r.TakesGrammar(t.Context(), "") != want.grammar || r.Constrains(t.Context()) != want.constrains {
+			t.Errorf("%q: %+v, a grammar: %t, constrains: %t", set, asked[0], r.TakesGrammar(t.Context(), ""), r.Constrains(t.Context()))
+		}
+	}
+}
+
+// Where a person sets plain property lists, no grammar holds the model to them. That is the dialect constrained.
+func TestPlistTakesNoGrammar(t *testing.T) {
+	for dialect, takes := range map[string]bool{"": true, ":DIALECT: auto\n": true, ":DIALECT: constrained\n": true, ":DIALECT: plist\n": false} {
+		r := router(t, "* Models\n"+heading("mine", "http://localhost:1/v1", ":GRAMMAR: grammar\n"+dialect), drivers())
+		if r.TakesGrammar(t.Context(), "") != takes || r.TakesGrammar(t.Context(), "mine") != takes {
+			t.Errorf("%q: %v", dialect, !takes)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package route
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -81,18 +82,33 @@ func (e endpoint) infos(found []string, standard bool) (all []protocol.ModelInfo
 		if !e.heading && set != "" {
 			name = set
 		}
-		all = append(all, protocol.ModelInfo{Name: name, Provider: e.name, Default: standard})
+		all = append(all, e.info(name, "", standard))
 	}
 	for _, model := range found {
 		if model == set {
 			continue
 		}
+		name := model
 		if e.heading {
-			model = e.name + ":" + model
+			name = e.name + ":" + model
 		}
-		all = append(all, protocol.ModelInfo{Name: model, Provider: e.name})
+		all = append(all, e.info(name, model, false))
 	}
 	return all
+}
+
+// info returns what is told of a model of the endpoint, "" for that of the settings.
+func (e endpoint) info(name, model string, standard bool) protocol.ModelInfo {
+	info := protocol.ModelInfo{Name: name, Provider: e.name, Default: standard}
+	if e.server == nil {
+		return info
+	}
+	info.Dialect, info.Why = e.server.dialectNote(model)
+	if price := e.server.price(model, ""); price != nil {
+		info.Price = fmt.Sprintf("%g %g", price.Input, price.Output)
+	}
+	info.Window = e.server.window(context.Background(), model, false).Tokens
+	return info
 }
 
 // modelList is a server's list of models, and when the server was asked for it.

@@ -31,7 +31,14 @@ type Config struct {
 	Consent string
 	// Builtin answers where there is no model.
 	Builtin llm.Provider
-	Logger  *slog.Logger
+	// Learnt is the file of what models were found to refuse; "" keeps that in memory. Version is this
+	// program's version: another one learns anew.
+	Learnt, Version string
+	// KeepPicture is [llm.Pictures].Keep for all servers.
+	KeepPicture func(name string, content []byte) (path string, err error)
+	Logger      *slog.Logger
+
+	learnt *learnt // of Learnt
 }
 
 // routes are the models of one reading of the settings. Their methods do what those of the Router
@@ -46,6 +53,7 @@ type routes struct {
 	consent   consent
 	health    health
 	keys      secret.Set // of all servers that were asked
+	known     known
 }
 
 // endpoint is a server, or the built-in guide, under a name.
@@ -96,8 +104,6 @@ func (r *routes) names() []string {
 	}
 	return names
 }
-
-func (e endpoint) takesGrammar() bool { return e.server != nil && e.server.choice.Grammar != "" }
 
 // mayAsk reports whether a server may be asked for its models. A server that was found may be asked
 // only after a person agreed to it.

@@ -139,7 +139,7 @@ func TestModelsOfAServer(t *testing.T) {
 	if w := r.Window(t.Context(), "local:gpt-4o", false); w.Tokens != 128_000 || w.Source != "its name" {
 		t.Errorf("the window is %+v", w)
 	}
-	if !r.TakesGrammar("") || !r.TakesGrammar("local") || r.TakesGrammar("bird") {
+	if !r.TakesGrammar(t.Context(), "") || !r.TakesGrammar(t.Context(), "local") || r.TakesGrammar(t.Context(), "bird") {
 		t.Error("a server is asked for what it does not take")
 	}
 }
@@ -288,4 +288,28 @@ func (g *guard) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.D
 		return func(yield func(llm.Delta, error) bool) { yield(llm.Delta{}, err) }
 	}
 	return g.parrot.Stream(ctx, request)
+}
+
+// What a heading has beside the key reaches the server: headers, with their secrets, a query, and fields,
+// which count for more than those of the program.
+func TestExtrasReachTheServer(t *testing.T) {
+	model := llmtest.Start(t, llmtest.Exchange{Reply: "yes", Times: -1})
+	settings := parsed(t, "* Models\n"+heading("mine", model.URL(), ":MODEL: test-model\n:HEADERS: x-title: notes\n:HEADERS+: api-key: env:SECRET\n:QUERY: api-version=1\n:BODY: {\"top_p\": 0.9, \"max_tokens\": 5}\n:MAX_TOKENS: 7\n:EFFORT: xhigh\n"))
+	env := func(name string) string { return map[string]string{"SECRET": "swordfish"}[name] }
+	r, err := route.New(t.Context(), route.Config{Drivers: drivers(), Dialects: dialect.All(), Settings: settings, Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := llm.Collect(r.Stream(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "hi"}}})); err != nil {
+		t.Fatal(err)
+	}
+	got := model.Requests()[0]
+	if got.Header.Get("X-Title") != "notes" || got.Header.Get("Api-Key") != "swordfish" || got.Query != "api-version=1" {
+		t.Errorf("it got %+v", got)
+	}
+	for _, part := range []string{`"top_p":0.9`, `"max_tokens":5`, `"reasoning_effort":"xhigh"`} {
+		if !strings.Contains(string(got.Body), part) {
+			t.Errorf("there is no %s in %s", part, got.Body)
+		}
+	}
 }

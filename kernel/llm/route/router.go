@@ -3,7 +3,6 @@ package route
 import (
 	"context"
 	"iter"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,6 +25,7 @@ type Router struct {
 // name the line or the variable at fault. If nothing is chosen, it looks for servers on this
 // machine.
 func New(ctx context.Context, c Config) (*Router, error) {
+	c.learnt = &learnt{path: c.Learnt, version: c.Version, logger: c.Logger}
 	r := &Router{config: c}
 	if err := r.Reload(ctx, c.Settings); err != nil {
 		return nil, err
@@ -71,16 +71,10 @@ func (r *Router) IsModel() bool {
 	return model != "" && model != nameBuiltin && model != nameNone
 }
 
-// Dialect returns the dialect in which the first standard model is asked. For the built-in
-// guide, which is asked in none, it returns the first dialect.
-func (r *Router) Dialect() llm.Dialect {
-	for _, e := range r.current.Load().endpoints {
-		if e.standard && e.server != nil {
-			return e.server.dialect
-		}
-	}
-	return r.config.Dialects[0]
-}
+// Dialect returns the dialect in which the model of each request is asked, as it is at that moment. The
+// text of a message is that of the first standard model. For the built-in guide, which is asked in none,
+// it is the first dialect.
+func (r *Router) Dialect() llm.Dialect { return dialects{r} }
 
 // Images returns a request as the first standard model gets it, by its rule about images.
 func (r *Router) Images(request llm.Request) (llm.Request, error) {
@@ -144,13 +138,9 @@ func (r *Router) Window(ctx context.Context, name string, ask bool) llm.Window {
 	return r.current.Load().window(ctx, name, ask)
 }
 
-// TakesGrammar reports whether the model with that name can be restricted to a grammar. The name ""
-// stands for the standard models, of which one suffices.
-func (r *Router) TakesGrammar(name string) bool {
-	routes := r.current.Load()
-	if name == "" {
-		return slices.ContainsFunc(routes.endpoints, func(e endpoint) bool { return e.standard && e.takesGrammar() })
-	}
-	found, _, err := routes.find(name)
-	return err == nil && found.takesGrammar()
+// ServedWindow returns the window that the server of the model with this name says, in tokens, whatever the settings
+// say of it. The server is asked afresh, and waited for a second at most. For "" it is the smallest window of the
+// standard models. It is 0 if no server tells.
+func (r *Router) ServedWindow(ctx context.Context, name string) int {
+	return r.current.Load().servedWindow(ctx, name)
 }

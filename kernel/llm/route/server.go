@@ -1,13 +1,17 @@
 package route
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"iter"
+	"log/slog"
 	"sync"
 	"time"
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/catalog"
 	"org-agent/kernel/secret"
 )
 
@@ -20,13 +24,19 @@ type Server struct {
 	driver llm.Driver
 	// dialect renders requests. A Server that answers none has no dialect.
 	dialect llm.Dialect
-	env     func(string) string
+	// grammars is what the server has said of grammars, with whatever key it was asked.
+	grammars *grammars
+	logger   *slog.Logger
+	env      func(string) string
 	// keys are the keys of all servers, which no answer shows.
 	keys *secret.Set
+	// known is what is known of models by their names.
+	known known
 
 	mu       sync.Mutex
 	provider llm.Provider // with the key; nil until the key was read
-	key      secret.Text  // of provider, or of the last one
+	headers  map[string]secret.Text
+	key      secret.Text // of provider, or of the last one
 
 	spare []*Server // the same server with its further keys
 
@@ -38,7 +48,7 @@ type Server struct {
 // NewServer returns the server of a model that is not an endpoint of a [Router]: one for speech or
 // for vectors of texts.
 func NewServer(driver llm.Driver, model config.Model, env func(string) string) *Server {
-	return &Server{choice: config.Choice{Model: model, Kind: config.ChoiceServer}, driver: driver, env: env, keys: &secret.Set{}}
+	return &Server{choice: config.Choice{Model: model, Kind: config.ChoiceServer}, driver: driver, env: env, keys: &secret.Set{}, grammars: &grammars{}}
 }
 
 // open returns the driver's provider for a key.
@@ -46,6 +56,7 @@ func (s *Server) open(key secret.Text) (llm.Provider, error) {
 	return s.driver.Open(llm.ServerConfig{
 		Name: s.choice.Name, BaseURL: s.choice.BaseURL, Key: key,
 		Model: s.choice.Model.Model, GrammarField: s.choice.Grammar, Effort: s.choice.Effort,
+		Headers: s.headers, Query: s.choice.Extras.Query, Body: s.choice.Extras.Body, Logger: s.logger,
 	})
 }
 
@@ -67,8 +78,19 @@ func (s *Server) keyed(ctx context.Context) (provider llm.Provider, read bool, e
 	if err != nil {
 		return nil, true, &llm.Error{Class: llm.ClassAuth, Provider: s.choice.Name, Err: err}
 	}
+	headers := map[string]secret.Text{}
+	for _, h := range s.choice.Extras.Headers {
+		value := secret.Text(h.Text)
+		if h.Source != (config.KeySource{}) {
+			if value, err = h.Source.Resolve(ctx, s.env); err != nil {
+				return nil, true, &llm.Error{Class: llm.ClassAuth, Provider: s.choice.Name, Err: fmt.Errorf("the header %s: %w", h.Name, err)}
+			}
+			s.keys.Add(value)
+		}
+		headers[h.Name] = value
+	}
 	s.keys.Add(key)
-	s.key = key
+	s.key, s.headers = key, headers
 	s.provider, err = s.open(key)
 	return s.provider, true, err
 }
@@ -138,6 +160,9 @@ func (s *Server) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.
 	if request.MaxTokens == 0 {
 		request.MaxTokens = s.choice.MaxTokens
 	}
+	if request.Grammar != "" {
+		request.GrammarField = s.grammarField(ctx, request.Model, false)
+	}
 	return func(yield func(llm.Delta, error) bool) {
 		provider, read, err := s.keyed(ctx)
 		if err != nil {
@@ -146,13 +171,16 @@ func (s *Server) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.
 		}
 		for provider != nil {
 			var next llm.Provider // that has another key
+			answered := ""
+			request.Asking(Host(s.choice.BaseURL))
 			for delta, err := range withoutKeys(provider.Stream(ctx, request), s.keys) {
 				if !read {
 					if next = s.renewed(ctx, provider, err); next != nil {
 						break
 					}
 				}
-				delta.Usage = s.priced(delta.Usage, request.Model)
+				answered = cmp.Or(delta.Model, answered)
+				delta.Usage = s.priced(delta.Usage, request.Model, answered)
 				s.forget(provider, err)
 				if !yield(delta, err) {
 					return
@@ -170,6 +198,14 @@ func withoutKeys(stream iter.Seq2[llm.Delta, error], keys *secret.Set) iter.Seq2
 		text, reasoning := keys.Stream(), keys.Stream()
 		for delta, err := range stream {
 			delta.Text, delta.Reasoning = text.Write(delta.Text), reasoning.Write(delta.Reasoning)
+			delta.Original = delta.Original.Without(func(data string) string {
+				all := keys.Stream()
+				return all.Write(data) + all.Flush()
+			})
+			for i := range delta.Calls {
+				arguments := keys.Stream()
+				delta.Calls[i].Arguments = arguments.Write(delta.Calls[i].Arguments) + arguments.Flush()
+			}
 			switch {
 			case err != nil:
 				rest := llm.Delta{Text: text.Flush(), Reasoning: reasoning.Flush()}
@@ -189,18 +225,41 @@ func withoutKeys(stream iter.Seq2[llm.Delta, error], keys *secret.Set) iter.Seq2
 	}
 }
 
-// priced returns the usage with its cost. If the server does not report the cost, it is computed
-// from the model's price in config.org, if there is one.
-func (s *Server) priced(usage *llm.Usage, model string) *llm.Usage {
-	price := s.choice.Price
-	if usage == nil || usage.Cost != nil || price == nil || model != "" && model != s.choice.Model.Model {
+// priced returns the usage with its cost. What the server reports counts, or else the model's price in
+// config.org, or else that of models with its name. asked is the name in the request, "" for the model of
+// the settings; answered is the server's own name for the model.
+func (s *Server) priced(usage *llm.Usage, asked, answered string) *llm.Usage {
+	if usage == nil || usage.Cost != nil {
+		return usage
+	}
+	price := s.price(asked, answered)
+	if price == nil {
 		return usage
 	}
 	priced := *usage
-	cost := price.Of(usage.Input, usage.Output)
+	cost := price.Of(*usage)
 	priced.Cost = &cost
 	return &priced
 }
+
+// price returns the price of a model, nil if it is not known.
+func (s *Server) price(asked, answered string) *llm.Price {
+	set := s.choice.Model.Model
+	if s.choice.Price != nil && (asked == "" || asked == set) {
+		return s.choice.Price
+	}
+	name := cmp.Or(asked, set)
+	if price := s.known.of(name).Price; price != nil || name != "" {
+		return price
+	}
+	return s.known.of(answered).Price
+}
+
+// known is what tables say about models: the person's in config.org, and below it that of the program.
+type known struct{ own, builtin catalog.Table }
+
+// of returns what is known of a model by its name on servers.
+func (k known) of(name string) catalog.Model { return k.own.Over(k.builtin, name) }
 
 // windowTimeout is how long a turn waits for a server to report the context window of a model.
 // windowAgain is how long an answer counts, or the fact that there was none.
@@ -220,8 +279,9 @@ type windowAnswer struct {
 	until  time.Time
 }
 
-// window returns the context window of a model. It is that of config.org, or else that of the
-// server, if the server may be asked, or else that of models with its name.
+// window returns the context window of a model. It is that of config.org: of the model's heading, or else
+// of the person's table. Otherwise it is that of the server, if the server may be asked, or else that of
+// models with its name.
 func (s *Server) window(ctx context.Context, model string, ask bool) llm.Window {
 	set := s.choice.Model.Model
 	w := llm.Window{Reply: s.choice.MaxTokens}
@@ -232,14 +292,35 @@ func (s *Server) window(ctx context.Context, model string, ask bool) llm.Window 
 	if model == "" {
 		model = set
 	}
+	if own, _ := s.known.own.Find(model); own.Window > 0 {
+		w.Tokens, w.Source = own.Window, "the table of known models"
+		return w
+	}
 	w.Tokens, w.Source = s.askWindow(ctx, model, ask), "its server"
 	if w.Tokens == 0 {
-		w.Tokens, w.Source = llm.NamedWindow(model), "its name"
+		w.Tokens, w.Source = cmp.Or(s.known.of(model).Window, llm.NamedWindow(model)), "its name"
 	}
 	if w.Tokens == 0 {
 		w.Source = ""
 	}
 	return w
+}
+
+// notYet reports whether a server could not say anything of itself, because it is not there yet or is loading its
+// model. It is asked again at once.
+func notYet(err error) bool {
+	class := llm.ClassOf(err)
+	return err != nil && (class == llm.ClassLoading || class == llm.ClassUnreachable)
+}
+
+// forgetWindow makes the server be asked again for the window of a model.
+func (s *Server) forgetWindow(model string) {
+	s.windowMu.Lock()
+	defer s.windowMu.Unlock()
+	if known, ok := s.windows[model]; ok {
+		known.until = time.Time{}
+		s.windows[model] = known
+	}
 }
 
 // askWindow returns the server's last answer, or 0 if there is none. If ask is set and the answer
@@ -270,6 +351,8 @@ func (s *Server) askWindow(ctx context.Context, model string, ask bool) int {
 	if s.windows == nil {
 		s.windows = map[string]windowAnswer{}
 	}
-	s.windows[model] = windowAnswer{tokens, time.Now().Add(windowAgain)}
+	if !notYet(err) {
+		s.windows[model] = windowAnswer{tokens, time.Now().Add(windowAgain)}
+	}
 	return tokens
 }

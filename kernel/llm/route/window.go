@@ -1,6 +1,7 @@
 package route
 
 import (
+	"cmp"
 	"context"
 
 	"org-agent/kernel/llm"
@@ -24,6 +25,37 @@ func (r *routes) window(ctx context.Context, name string, ask bool) llm.Window {
 		}
 	}
 	return least
+}
+
+// servedWindow returns the window that the server of the model with this name says, asked afresh; for "" the smallest
+// of the standard models. It is 0 if no server tells.
+func (r *routes) servedWindow(ctx context.Context, name string) int {
+	if name != "" {
+		endpoint, model, err := r.find(name)
+		if err != nil {
+			return 0
+		}
+		return r.servedWindowOf(ctx, endpoint, model)
+	}
+	least := 0
+	for _, e := range r.endpoints {
+		if !e.standard {
+			continue
+		}
+		if tokens := r.servedWindowOf(ctx, e, ""); least == 0 || tokens > 0 && tokens < least {
+			least = tokens
+		}
+	}
+	return least
+}
+
+func (r *routes) servedWindowOf(ctx context.Context, e endpoint, model string) int {
+	if e.server == nil || !r.mayAsk(e.server) {
+		return 0
+	}
+	model = cmp.Or(model, e.server.choice.Model.Model)
+	e.server.forgetWindow(model)
+	return e.server.askWindow(ctx, model, true)
 }
 
 func (r *routes) windowOf(ctx context.Context, e endpoint, model string, ask bool) llm.Window {

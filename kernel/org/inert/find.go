@@ -1,7 +1,10 @@
 package inert
 
 import (
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // anywhere finds what Org or Emacs finds by a mere search, also in text that is verbatim.
@@ -36,13 +39,15 @@ func (s *scan) anywhere(l string, i int, final bool) finding {
 		}
 	case '\t', '<', '>', '|', ']', '{', '}', '(', ')':
 		s.url = false
+	case '$':
+		s.url = false // a formula that began before it
 	}
 	if s.url && strings.IndexByte("*/_+=~", l[i]) >= 0 {
 		// Emphasis that began before a URL ends it.
 		if i+1 == len(l) {
 			return wait(final)
 		}
-		if mayFollow(rune(l[i+1])) {
+		if after, _ := utf8.DecodeRuneInString(l[i+1:]); mayFollow(after) {
 			s.url = false
 		}
 	}
@@ -171,7 +176,14 @@ func citation(rest string, at int, final bool) finding {
 	if text[end] != ':' || end > len("cite") && text[len("cite")] != '/' {
 		return finding{}
 	}
-	keys, _, closed := strings.Cut(text[end:], "]")
+	keys, closed := text[end:], false
+	depth := 1
+	for k := range len(keys) { // brackets are paired, with or without a key between them
+		if depth += bracketDepth(keys[k]); depth == 0 {
+			keys, closed = keys[:k], true
+			break
+		}
+	}
 	switch {
 	case strings.Contains(keys, "@") || !closed && (final || len(text) == spanLimit):
 		return hold(at, Inline, "a citation")
@@ -179,6 +191,16 @@ func citation(rest string, at int, final bool) finding {
 		return finding{outcome: waits}
 	}
 	return finding{}
+}
+
+func bracketDepth(b byte) int {
+	switch b {
+	case '[':
+		return 1
+	case ']':
+		return -1
+	}
+	return 0
 }
 
 // colon handles ":" behind the type of a link or behind a planning keyword.
@@ -223,7 +245,7 @@ func (s *scan) colon(l string, i int, final bool) finding {
 					return hold(i, Inline, "a link to a file elsewhere")
 				}
 			}
-			s.url = true
+			s.url = mayBeginURL(l[:i-len(kind)])
 			return finding{}
 		}
 		at := strings.IndexAny(kind, "-+")
@@ -237,6 +259,21 @@ func (s *scan) colon(l string, i int, final bool) finding {
 		return hold(i, Inline, "a link of the type "+word)
 	}
 	return finding{}
+}
+
+// mayBeginURL reports whether Org takes the type of a link that stands behind a text for the beginning
+// of one. It does not behind what it takes for a letter, nor where the type is the end of a subscript or
+// of a command of LaTeX.
+func mayBeginURL(text string) bool {
+	for i := len(text) - 1; i >= 0; i-- {
+		switch b := text[i]; {
+		case strings.IndexByte(" \t()[]<>{}|", b) >= 0, strings.HasSuffix(text[:i+1], Mark):
+			return true
+		case strings.IndexByte("_^$%'\\", b) >= 0, b >= utf8.RuneSelf, len(text)-i > wordLimit:
+			return false
+		}
+	}
+	return true
 }
 
 // planning handles the colon behind a planning keyword. A diary expression in its timestamp is held
@@ -292,6 +329,10 @@ func (s *scan) inText(l string, i int, final bool) finding {
 		if strings.HasSuffix(l[:i], "{{") {
 			return macro(l, i, final)
 		}
+	case '<':
+		if strings.HasSuffix(l[:i], "<<") {
+			return radioTarget(l, i, final)
+		}
 	case '@':
 		if i > 0 && l[i-1] == '@' {
 			return snippet(l, i, final)
@@ -326,6 +367,32 @@ func macro(l string, i int, final bool) finding {
 	}
 	return finding{}
 }
+
+// radioTarget handles the third "<" of "<<<TEXT>>>". Org takes the same text elsewhere for a link. What follows
+// it is then no part of a URL or of verbatim text that begins within it. A mark in it, which holds something
+// else, is no text.
+func radioTarget(l string, i int, final bool) finding {
+	rest := l[i+1:]
+	end := strings.IndexAny(rest, "<>")
+	switch {
+	case end < 0 && len(rest) < spanLimit:
+		return wait(final)
+	case end >= 0 && end+3 > len(rest) && strings.Trim(rest[end:], ">") == "":
+		return wait(final)
+	case end == 0 || end > 0 && !strings.HasPrefix(rest[end:], ">>>"):
+		return finding{}
+	}
+	if text := strings.ReplaceAll(rest[:max(end, 0)], Mark, ""); end > 0 && strings.IndexFunc(text, isNoProse) < 0 &&
+		!slices.ContainsFunc(strings.FieldsFunc(text, isNoLetter), func(word string) bool { return rules.harmless[strings.ToLower(word)] }) {
+		return finding{}
+	}
+	return hold(i, Inline, "a target that other text links to")
+}
+
+// isNoProse reports whether a character is one that means something to Org within a line.
+func isNoProse(r rune) bool { return isNoLetter(r) && !strings.ContainsRune(" .,;!?()&-", r) }
+
+func isNoLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // snippet handles the second "@" of "@@BACKEND:".
 func snippet(l string, i int, final bool) finding {

@@ -202,6 +202,24 @@ func TestVerbatimWithoutEnd(t *testing.T) {
 
 // TestNamesOfTheFile: a name that the file has, or that a block of the person's reaches for, is held,
 // and the label of a footnote that the file has becomes another.
+// TestDashes: since Org 9.6 emphasis begins and ends beside a dash. What is verbatim before or since only is
+// held.
+func TestDashes(t *testing.T) {
+	for text, want := range map[string]string{
+		"a —=src_sh{x}= b":              "a —=src‹›_sh{x}= b",
+		"a =b=— src_sh{x}= c":           "a =b=— src‹›_sh{x}= c",
+		"a =src_sh{x}=– b =src_sh{x}=.": "a =src‹›_sh{x}=– b =src_sh{x}=.",
+		"/http:a/—help:ab":              "/http:a/—help‹›:ab",
+		"a—b =src_sh{x}= — c":           "a—b =src_sh{x}= — c",
+	} {
+		for _, size := range []int{1, 3, len(text)} {
+			if got := visibly(cut(text, Options{}, func(int) int { return size })); got != want {
+				t.Errorf("%q in pieces of %d becomes %q", text, size, got)
+			}
+		}
+	}
+}
+
 func TestNamesOfTheFile(t *testing.T) {
 	file := func() *File {
 		return Read("#+NAME: data\n| 1 |\n#+begin_src sh :var x=table :noweb yes\n<<setup>>\n#+end_src\n#+CALL: run(1)\ncall_go(2)\n$1=remote(far,@1)\nSee [fn:1].\n\n[fn:1] a [fn:2:b]\n")

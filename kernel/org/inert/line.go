@@ -72,6 +72,7 @@ func (w *Writer) element(l string) {
 		w.endParagraph()
 		s := w.textScan()
 		s.table, s.marks = true, formulas(l)
+		s.opaque = s.opaque || strings.HasPrefix(rest, "|-") // a rule, in which Org sees no text
 		w.scanned(l, s)
 		w.paragraph = w.scan.opened
 		w.endParagraph()
@@ -155,7 +156,7 @@ func (w *Writer) colon(l string, indent int) {
 	if drawerStart.MatchString(l) { // without its end the line is text
 		switch name := strings.ToLower(strings.TrimRight(l[indent:], " \t")); name {
 		case ":end:":
-			w.drawer = false
+			w.drawer = !w.drawer // without a beginning it is one for Org
 		case ":properties:":
 			w.drawer, w.properties = true, true
 		default:

@@ -27,6 +27,7 @@ type scan struct {
 	behind   int  // the place behind which the next mark may stand
 	verbatim int  // 1 + the place of the sign that may begin verbatim text; 0 for none
 	url      bool // within a URL
+	target   bool // within what may be a target, where nothing is verbatim
 	operands int  // the end of the operands of the last command of LaTeX; nothing is verbatim before it
 }
 
@@ -37,10 +38,12 @@ type opened struct {
 	brackets, braces, angles int
 	math, parenthesis        bool // a $, and a \( or \[
 	dollar, display, formula bool // the same, and $$, if the text from there on may be one formula as yet
+	path, url                bool // what a link in double brackets leads to, and in angles
 }
 
-// inFormula reports whether the text may be within a formula, where nothing is verbatim.
-func (o opened) inFormula() bool { return o.dollar || o.display || o.formula }
+// opaque reports whether the text may be within a formula or what a link leads to, where nothing is
+// verbatim.
+func (o opened) opaque() bool { return o.dollar || o.display || o.formula || o.path || o.url }
 
 // signs is a set of signs of emphasis.
 type signs uint8
@@ -168,7 +171,7 @@ func (s *scan) look(l string, i int, final bool) (label string, found finding) {
 		return "", found
 	}
 	switch l[i] {
-	case '_', '{', '@', '\\', '^':
+	case '_', '{', '@', '\\', '^', '<':
 		found = s.inText(l, i, final)
 	case ']', ':':
 		label = s.footnote(l, i)
@@ -213,16 +216,22 @@ func (s *scan) keepTrack(l string, i int, final bool) finding {
 		}
 	case '[':
 		o.brackets++
+		o.path = i > 0 && (l[i-1] == '[' || l[i-1] == '\\' && o.path)
 	case ']':
 		o.brackets = max(o.brackets-1, 0)
+		o.path = o.path && i > 0 && l[i-1] == '\\'
 	case '{':
 		o.braces++
 	case '}':
 		o.braces = max(o.braces-1, 0)
 	case '<':
 		o.angles++
+		s.target = i > 0 && l[i-1] == '<'
 	case '>':
-		o.angles = max(o.angles-1, 0)
+		o.angles, o.url = max(o.angles-1, 0), false
+		s.target = false
+	case ':':
+		o.url = o.url || endsInAngle(l[:i])
 	case '$':
 		o.math = true
 		return s.dollar(l, i, final)
@@ -267,11 +276,11 @@ func (s *scan) backslash(l string, i int, final bool) finding {
 		end++
 	}
 	for end < len(l) && (l[end] == '[' || l[end] == '{') {
-		closing, limit := byte(']'), min(len(l), end+spanLimit)
+		closing, ends, limit := byte(']'), "[]{}", min(len(l), end+spanLimit)
 		if l[end] == '{' {
-			closing = '}'
+			closing, ends = '}', "{}" // other brackets may stand in braces
 		}
-		length := strings.IndexAny(l[end+1:limit], "[]{}")
+		length := strings.IndexAny(l[end+1:limit], ends)
 		if length < 0 {
 			if limit == len(l) && !final {
 				return finding{outcome: waits}
@@ -303,7 +312,7 @@ func (s *scan) sign(l string, i int, final bool) finding {
 		if !known {
 			return finding{outcome: waits}
 		}
-		if closes && s.opened.closedIn(l[s.verbatim:i]) {
+		if closes && (s.opened.closedIn(l[s.verbatim:i]) || isBeforeDash(l, i)) {
 			s.notVerbatim(l) // what it opens counts
 			s.at--
 		} else if closes {
@@ -317,7 +326,8 @@ func (s *scan) sign(l string, i int, final bool) finding {
 	if i+1 == len(l) {
 		return wait(final)
 	}
-	if next, _ := utf8.DecodeRuneInString(l[i+1:]); s.opaque || s.opened.inFormula() || i < s.operands || isSpace(next) || inLink(l[:i]) {
+	before, _ := utf8.DecodeLastRuneInString(l[:i])
+	if next, _ := utf8.DecodeRuneInString(l[i+1:]); s.opaque || s.target || s.opened.opaque() || i < s.operands || isSpace(next) || inLink(l[:i]) || isDash(before) {
 		s.opened.signs |= signOf(l[i])
 		return finding{}
 	}
@@ -338,6 +348,12 @@ func (s *scan) mayOpen(l string, i int) bool {
 	return isSpace(before) || s.table && before == '|'
 }
 
+// endsInAngle reports whether a text ends in "<" and the type of a link that stays.
+func endsInAngle(text string) bool {
+	open := strings.LastIndexByte(text[max(0, len(text)-wordLimit):], '<')
+	return open >= 0 && rules.harmless[strings.ToLower(text[max(0, len(text)-wordLimit)+open+1:])]
+}
+
 // inLink reports whether a text may end within a link that has no brackets.
 func inLink(text string) bool {
 	return strings.IndexByte(text[strings.LastIndexAny(text, " \t")+1:], ':') >= 0
@@ -356,7 +372,19 @@ func closesVerbatim(l string, start, i int, final bool) (closes, known bool) {
 	return mayFollow(after), true
 }
 
-func mayFollow(r rune) bool { return strings.ContainsRune("-.,:!?;'\")}\\[", r) || isSpace(r) }
+func mayFollow(r rune) bool {
+	return strings.ContainsRune("-.,:!?;'\")}\\[", r) || isDash(r) || isSpace(r)
+}
+
+// isDash reports whether a character is one of the dashes beside which emphasis begins and ends since
+// Org 9.6. Nothing counts as verbatim that is so in only one of both.
+func isDash(r rune) bool { return r == '–' || r == '—' }
+
+// isBeforeDash reports whether the sign at i stands directly before a dash.
+func isBeforeDash(l string, i int) bool {
+	after, _ := utf8.DecodeRuneInString(l[i+1:])
+	return isDash(after)
+}
 
 // isSpace follows Emacs's syntax for white space.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\u200b' }
@@ -377,7 +405,7 @@ func (s *scan) isVerbatim(l string, final bool) outcome {
 		switch {
 		case !known:
 			return waits
-		case closes && !s.opened.closedIn(l[start+1:i]):
+		case closes && !s.opened.closedIn(l[start+1:i]) && !isBeforeDash(l, i):
 			return isHeld
 		case closes:
 			return passes
@@ -398,7 +426,7 @@ func (o opened) closedIn(text string) bool {
 	for i := range len(text) {
 		switch b := text[i]; b {
 		case '*', '/', '+', '_', '=', '~':
-			if closes, _ := closesVerbatim(text, -1, i, false); closes && o.signs&signOf(b) != 0 {
+			if closes, _ := closesVerbatim(text, -2, i, false); closes && o.signs&signOf(b) != 0 {
 				return true
 			}
 		case '[':

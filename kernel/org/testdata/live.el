@@ -44,6 +44,7 @@
 
 (defun org-agent-parse-live ()
   "Return what is live in the current buffer for Org's parser."
+  (org-update-radio-target-regexp)
   (let (live)
     (org-element-map (org-element-parse-buffer)
         '(latex-fragment latex-environment inline-src-block inline-babel-call macro export-snippet

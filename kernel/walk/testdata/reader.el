@@ -11,6 +11,8 @@
 
 ;;; Code:
 
+(defvar ediff-window-setup-function)
+
 (defun reader-strings (position property edge)
   "Return the PROPERTY strings of overlays whose EDGE function is at POSITION."
   (mapconcat (lambda (overlay)
@@ -76,6 +78,7 @@
     (delete-process client)))
 
 (unless noninteractive
+  (setq ediff-window-setup-function #'ediff-setup-windows-plain)
   (make-network-process :name "reader" :server t :family 'local :noquery t :coding 'utf-8 :buffer nil
                         :service (getenv "WALK_SCREEN") :log #'reader-answer))
 

@@ -1,0 +1,32 @@
+package llmtest
+
+import (
+	"context"
+	"net/http"
+)
+
+// wire is a protocol in which a [Server] is asked for completions. It is as strict as the servers that
+// the protocol is from.
+type wire struct {
+	// path is the end of the address.
+	path string
+	// check returns an error for a request that the real servers refuse.
+	check func(Received) error
+	// stream sends the reply as events. It returns errCut where the script closes the connection.
+	stream func(*playback, context.Context) error
+	// whole returns the reply as one object.
+	whole func(*playback) map[string]any
+	// refuse answers with an error in the form of the protocol.
+	refuse func(w http.ResponseWriter, status int, message string)
+	// prefixes returns the beginnings that the server is to cache, nil for a protocol that says none.
+	prefixes func(Received) []prefix
+}
+
+// wires returns the protocols. A new one is a file, and a line here.
+func wires() []wire {
+	return []wire{
+		{"/chat/completions", check, (*playback).stream, (*playback).wholeReply, refuse, nil},
+		{"/messages", checkMessages, (*playback).streamMessages, (*playback).wholeMessage, refuseMessage, messagePrefixes},
+		{path: "/responses", check: checkResponse, stream: (*playback).streamResponse, whole: (*playback).wholeResponse, refuse: refuseResponse},
+	}
+}

@@ -1,0 +1,138 @@
+package responses
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"org-agent/kernel/llm/transport"
+)
+
+// doer makes one HTTP request for the library. It adds the conversation, and the fields that the library
+// does not know, and returns a body with a line for each event. An answer that is none is an *llm.Error.
+type doer struct {
+	provider *Provider
+	body     body
+}
+
+// body is what is sent in addition to what the library writes.
+type body struct {
+	input  []byte         // the conversation, encoded
+	fields map[string]any // replace those of the library
+}
+
+// Do sends the request.
+func (d *doer) Do(request *http.Request) (*http.Response, error) {
+	if err := d.body.join(request); err != nil {
+		return nil, err
+	}
+	p := d.provider
+	request.URL.RawQuery = p.base.RawQuery
+	for name := range request.Header {
+		if strings.HasPrefix(name, "X-Stainless-") { // the library's report on this machine
+			request.Header.Del(name)
+		}
+	}
+	request.Header.Set("User-Agent", "org-agent")
+	for name, value := range p.config.Headers {
+		request.Header.Set(name, value.Reveal())
+	}
+	response, err := p.client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	switch status := response.StatusCode; {
+	case status >= 300 && status < 400:
+		response.Body.Close()
+		return nil, transport.Redirect(response)
+	case status >= 400 || status < 200:
+		defer response.Body.Close()
+		content, _ := io.ReadAll(transport.LimitBody(response.Body, transport.ErrorBodyLimit)) // a part of a message is better than none
+		failure := statusFailure(status, content)
+		failure.RetryAfter = transport.RetryAfter(response.Header, time.Now())
+		return nil, failure
+	}
+	response.Body = transport.NewEventReader(response.Body)
+	return response, nil
+}
+
+// join puts the conversation and the fields into the request's body.
+func (b body) join(request *http.Request) error {
+	defer request.Body.Close()
+	fields := map[string]json.RawMessage{}
+	if err := json.NewDecoder(request.Body).Decode(&fields); err != nil {
+		return fmt.Errorf("read the request's body: %w", err)
+	}
+	for key, value := range b.fields {
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("encode the request's field %q: %w", key, err)
+		}
+		fields[key] = encoded
+	}
+	delete(fields, "input")
+	encoded, err := json.Marshal(fields)
+	if err != nil {
+		return fmt.Errorf("encode the request: %w", err)
+	}
+	// There is a field before it: the model.
+	head := append(bytes.TrimSuffix(encoded, []byte("}")), `,"input":`...)
+	request.ContentLength = int64(len(head) + len(b.input) + len("}"))
+	request.GetBody = func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(bytes.NewReader(head), bytes.NewReader(b.input), strings.NewReader("}"))), nil
+	}
+	request.Body, err = request.GetBody()
+	return err
+}
+
+// merged returns the fields of a request with those of the settings, which replace others.
+func merged(fields, settings map[string]any) map[string]any {
+	maps.Copy(fields, settings)
+	return fields
+}
+
+// stream is the body of an answer, with a line for each event.
+type stream struct {
+	*transport.EventReader
+	err error // that ended the lines, io.EOF at the end
+}
+
+// newStream returns the stream of a body that a doer has returned, which the library has wrapped.
+func newStream(wrapped io.ReadCloser) *stream {
+	if events, ok := wrapped.(*transport.EventReader); ok {
+		return &stream{EventReader: events}
+	}
+	return &stream{EventReader: transport.NewEventReader(wrapped)}
+}
+
+// lines returns the events, each as JSON. They are valid until the next one.
+func (s *stream) lines() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		lines := bufio.NewScanner(s.EventReader)
+		lines.Buffer(make([]byte, 0, 4<<10), transport.LineLimit+64)
+		for lines.Scan() {
+			data, ok := bytes.CutPrefix(lines.Bytes(), []byte("data:"))
+			if data = bytes.TrimSpace(data); !ok || string(data) == "[DONE]" {
+				continue
+			}
+			if !yield(data) {
+				return
+			}
+		}
+		s.err = lines.Err()
+		if s.err == nil {
+			s.err = io.EOF
+		}
+		if errors.Is(s.err, bufio.ErrTooLong) {
+			s.err = fmt.Errorf("read an event: %w", s.err)
+		}
+	}
+}

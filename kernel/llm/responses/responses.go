@@ -1,0 +1,276 @@
+// Package responses asks servers by OpenAI's Responses API. Models that think before they call functions
+// are asked so: OpenAI's newest refuse functions elsewhere, and what they think stays with them from one
+// call to the next.
+//
+// The requests are stateless. The server stores nothing, and sends the thinking encrypted; the
+// conversation goes back whole, with the thinking before the calls that came of it, in the bytes in which
+// it came.
+//
+// OpenAI's library makes the requests. This package encodes the conversation and decodes the events,
+// because a long conversation and a thousand small events would take longer in the library's types than
+// all the rest, and because servers that follow the protocol differ from it. A text that ends a reply has
+// no place in the protocol, and is left out.
+//
+// Ordering and blocking are those of llm.Provider. A Provider owns the idle connections of its HTTP
+// client until Close. Memory is bounded: a line of the stream by transport.LineLimit, the calls and the
+// thinking of a reply by llm.ReplyLimit.
+package responses
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/openai/openai-go/v3/option"
+	library "github.com/openai/openai-go/v3/responses"
+
+	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/openai"
+	"org-agent/kernel/llm/transport"
+)
+
+// Driver returns the driver of the protocol. Its providers also list their models and tell their context
+// windows.
+func Driver() llm.Driver {
+	return llm.Driver{
+		Name:        "responses",
+		TakesSchema: true,
+		Open: func(c llm.ServerConfig) (llm.Provider, error) {
+			provider, err := New(c)
+			if err != nil {
+				return nil, err
+			}
+			return provider, nil
+		},
+	}
+}
+
+// Provider asks one server. Use New to make one.
+type Provider struct {
+	config llm.ServerConfig
+	base   *url.URL
+	client *http.Client
+	server *openai.Provider // lists the models, which is the same in both protocols
+
+	mu      sync.Mutex
+	plain   map[string]bool // models that send no encrypted thinking
+	ignored map[string]bool // kinds of events and items that were logged
+}
+
+// New returns a provider for the configured server. It sends nothing to the server. Its only error is an
+// invalid base URL.
+func New(config llm.ServerConfig) (*Provider, error) {
+	config.BaseURL = cmp.Or(config.BaseURL, openai.DefaultBaseURL)
+	base, err := url.Parse(strings.TrimSpace(config.BaseURL))
+	if err != nil {
+		base = &url.URL{} // the next line says what is wrong
+	}
+	config.Name = cmp.Or(config.Name, base.Host)
+	client := transport.NewClient()
+	address := config.BaseURL
+	if config.Query != "" {
+		address += "?" + config.Query
+	}
+	server, err := openai.New(openai.Config{Name: config.Name, BaseURL: address, APIKey: config.Key, Model: config.Model, Headers: config.Headers, HTTPClient: client})
+	if err != nil {
+		return nil, err
+	}
+	base.RawQuery, base.Fragment = config.Query, ""
+	if config.Logger == nil {
+		config.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Provider{config: config, base: base, client: client, server: server, plain: map[string]bool{}, ignored: map[string]bool{}}, nil
+}
+
+// String returns the configuration without its secrets. So does GoString, for %#v.
+func (p *Provider) String() string   { return p.server.String() }
+func (p *Provider) GoString() string { return p.server.String() }
+
+// Name returns the provider's name.
+func (p *Provider) Name() string { return p.config.Name }
+
+// Models returns the names of the models that the server lists, sorted.
+func (p *Provider) Models(ctx context.Context) ([]string, error) { return p.server.Models(ctx) }
+
+// Window asks the server for the context window of a model, in tokens. It returns 0 if the server reports
+// none.
+func (p *Provider) Window(ctx context.Context, model string) (int, error) {
+	return p.server.Window(ctx, model)
+}
+
+// Close closes idle connections. The provider can still be used.
+func (p *Provider) Close() { p.client.CloseIdleConnections() }
+
+// Stream implements [llm.Provider].
+func (p *Provider) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
+	return func(yield func(llm.Delta, error) bool) {
+		if err := p.stream(ctx, request, yield); err != nil {
+			yield(llm.Delta{}, err)
+		}
+	}
+}
+
+// stream yields the deltas of one request. It returns the error that ended them, or nil if they are
+// complete or the consumer broke out of its loop.
+func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(llm.Delta, error) bool) error {
+	model := request.Model
+	if model == "" {
+		var err error
+		if model, err = p.server.Model(ctx); err != nil {
+			return err
+		}
+	}
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events, err := p.ask(reading, request, model)
+	if err != nil {
+		return p.requestFailure(ctx, err)
+	}
+	reply := &decoder{provider: p.config.Name, model: model, writer: llm.Writer(p.config.Name, model), ignore: p.ignore}
+	defer func() {
+		if reply.finish != "" {
+			time.AfterFunc(transport.AfterDone, cancel)
+			events.End()
+		}
+		events.Close()
+	}()
+	for line := range events.lines() {
+		if ctx.Err() != nil {
+			return llm.ContextError(ctx, p.config.Name)
+		}
+		delta, err := reply.decode(line)
+		if err != nil {
+			return p.complete(err)
+		}
+		if reply.finish != "" {
+			yield(delta, nil)
+			return nil
+		}
+		if !delta.Empty() && !yield(delta, nil) {
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return llm.ContextError(ctx, p.config.Name)
+	}
+	return p.readFailure(events.err)
+}
+
+// ask sends the request and returns the events of the answer, once the server has agreed to answer. A
+// server that refuses the encrypted thinking of the conversation, or to send any, is asked once more
+// without it: a conversation may outlive the key with which its thinking was encrypted.
+func (p *Provider) ask(ctx context.Context, request llm.Request, model string) (*stream, error) {
+	sent := sending{model: model, originals: true, encrypted: !p.isPlain(model)}
+	for {
+		events, err := p.open(ctx, request, &sent)
+		failure, ok := errors.AsType[*llm.Error](err)
+		if !ok || failure.Class != llm.ClassBadRequest {
+			return events, err
+		}
+		message := strings.ToLower(failure.Message)
+		switch {
+		case sent.encrypted && strings.Contains(message, "encrypted") && strings.Contains(message, "not supported"):
+			p.setPlain(model)
+			sent.encrypted = false
+		case sent.originals && sent.hasOriginals && (strings.Contains(message, "encrypted") || strings.Contains(message, "reasoning")):
+			p.config.Logger.Warn("the server refuses the model's earlier thinking, asking without it", "provider", p.config.Name, "err", failure.Message)
+			sent.originals = false
+		default:
+			return events, err
+		}
+	}
+}
+
+// open sends the request once.
+func (p *Provider) open(ctx context.Context, request llm.Request, sent *sending) (*stream, error) {
+	body, err := p.body(request, sent)
+	if err != nil {
+		return nil, err
+	}
+	base := *p.base
+	base.RawQuery = ""
+	var response *http.Response
+	options := []option.RequestOption{
+		option.WithBaseURL(base.String()), option.WithMaxRetries(0), option.WithHTTPClient(&doer{provider: p, body: body}), option.WithResponseInto(&response),
+	}
+	if p.config.Key != "" {
+		options = append(options, option.WithAPIKey(p.config.Key.Reveal()))
+	}
+	service := library.NewResponseService(options...)
+	if err := service.NewStreaming(ctx, p.parameters(request, sent)).Err(); err != nil {
+		return nil, err
+	}
+	return newStream(response.Body), nil
+}
+
+// isPlain reports whether a model sends no encrypted thinking.
+func (p *Provider) isPlain(model string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.plain[model]
+}
+
+func (p *Provider) setPlain(model string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plain[model] = true
+}
+
+// ignoredKinds is how many kinds of events and items are logged.
+const ignoredKinds = 64
+
+// ignore logs an event or an item of a kind that is not known. Each kind is logged once.
+func (p *Provider) ignore(what, kind string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if key := what + " " + kind; !p.ignored[key] && len(p.ignored) < ignoredKinds {
+		p.ignored[key] = true
+		p.config.Logger.Info("the server sent what is not known, and it is ignored", "provider", p.config.Name, "what", what, "kind", fmt.Sprintf("%.80s", kind))
+	}
+}
+
+// requestFailure returns the error of a request that opened no stream.
+func (p *Provider) requestFailure(ctx context.Context, err error) *llm.Error {
+	if ctx.Err() != nil {
+		return llm.ContextError(ctx, p.config.Name)
+	}
+	failure, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		failure = &llm.Error{Class: llm.ClassBadRequest, Err: err}
+		if unsent, ok := errors.AsType[*url.Error](err); ok {
+			failure = transport.Unreachable(p.base, unsent.Err)
+		}
+	}
+	if failure.Class == llm.ClassModel {
+		p.server.ForgetModel()
+	}
+	return p.complete(failure)
+}
+
+// readFailure returns the error of a stream that ended before its reply.
+func (p *Provider) readFailure(err error) *llm.Error {
+	if _, ok := errors.AsType[*llm.Error](err); ok {
+		return p.complete(err)
+	}
+	if errors.Is(err, transport.ErrNotAnAPI) {
+		return p.complete(&llm.Error{Class: llm.ClassProtocol, Message: err.Error()})
+	}
+	failure := &llm.Error{Class: llm.ClassTruncated}
+	if err != nil && !transport.IsEnd(err) {
+		failure.Err = err
+	}
+	return p.complete(failure)
+}
+
+// complete adds the provider's name and removes its secrets.
+func (p *Provider) complete(err error) *llm.Error {
+	return transport.Complete(err, p.config.Name, p.config.Key, p.config.Headers)
+}
