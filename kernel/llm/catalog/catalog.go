@@ -1,4 +1,4 @@
-// Package catalog knows the prices, windows and longest replies of models by their names.
+// Package catalog knows the prices and windows of models by their names.
 //
 // What is known by itself stands in models.org, an Org table with a source and a date in each row. A
 // person's own table has the same form and wins. Nothing is asked of a server, and what no row says is
@@ -22,7 +22,6 @@ var builtin string
 type Model struct {
 	Name   string
 	Window int        // tokens of a request and its reply together
-	Reply  int        // tokens of the longest reply
 	Price  *llm.Price // US dollars per million tokens
 	Line   int        // of the row
 }
@@ -72,9 +71,6 @@ func (t Table) Over(other Table, name string) Model {
 	below, _ := other.Find(name)
 	if m.Window == 0 {
 		m.Window = below.Window
-	}
-	if m.Reply == 0 {
-		m.Reply = below.Reply
 	}
 	if m.Price == nil {
 		m.Price = below.Price

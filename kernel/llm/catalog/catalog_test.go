@@ -27,7 +27,7 @@ func TestBuiltin(t *testing.T) {
 		if len(date) != len("2025-01-01") || source == "" {
 			t.Errorf("models.org:%d: %s has the date %q and the source %q", m.Line, m.Name, date, source)
 		}
-		if m.Window == 0 || m.Reply > m.Window || m.Price != nil && m.Price.Cached != nil && *m.Price.Cached > m.Price.Input {
+		if m.Window == 0 || m.Price != nil && m.Price.Cached != nil && *m.Price.Cached > m.Price.Input {
 			t.Errorf("models.org:%d: %+v", m.Line, m)
 		}
 	}
@@ -70,10 +70,10 @@ func TestFind(t *testing.T) {
 
 // A person's row wins in what it says; a price is one thing.
 func TestOver(t *testing.T) {
-	below, _ := Parse("|model|window|reply|in|cached|out|\n|a|10|5|1|0.5|2|\n|b|20|6|3||4|\n")
+	below, _ := Parse("|model|window|in|cached|out|\n|a|10|1|0.5|2|\n|b|20|3||4|\n")
 	own, _ := Parse("|model|window|in|out|\n|a|30|||\n|b||7|8|\n|c|40|||\n|a|31|||\n")
 	a, b, c, d := own.Over(below, "a"), own.Over(below, "maker/b-20260101"), own.Over(below, "c"), own.Over(below, "d")
-	if a.Window != 31 || a.Reply != 5 || a.Price == nil || a.Price.Input != 1 || *a.Price.Cached != 0.5 {
+	if a.Window != 31 || a.Price == nil || a.Price.Input != 1 || *a.Price.Cached != 0.5 {
 		t.Errorf("a is %+v", a)
 	}
 	if b.Window != 20 || b.Price == nil || b.Price.Input != 7 || b.Price.Cached != nil {
@@ -86,20 +86,20 @@ func TestOver(t *testing.T) {
 
 // A bad row is told with its line, and the others count.
 func TestFaults(t *testing.T) {
-	const header = "|model|window|reply|in|cached|written|out|source|\n"
+	const header = "|model|window|in|cached|written|out|source|\n"
 	for row, want := range map[string]string{
-		"|x|many||1|||2||":              `window: "many" is not a number of tokens`,
-		"|x|5|||||||y|":                 "the row has 9 cells, and the table 8 columns",
+		"|x|many|1|||2||":               `window: "many" is not a number of tokens`,
+		"|x|5||||||y|":                  "the row has 8 cells, and the table 7 columns",
 		"|x|0||||||":                    "window: \"0\"",
 		"|x|-5||||||":                   "window: \"-5\"",
 		"|x|99999999999999999999||||||": "is not a number of tokens",
 		"|x|2000M||||||":                "is not a number of tokens",
-		"|x|||1||||":                    `the price of "x" needs both in and out`,
-		"|x||||1|||":                    "needs in and out beside cached",
-		"|x|||NaN|||2|":                 `in: "NaN" is not a price`,
-		"|x|||-1|||2|":                  `in: "-1" is not a price`,
-		"|x|||1e9|||2|":                 `in: "1e9" is not a price`,
-		"||5||1|||2|":                   "the row has no model",
+		"|x||1||||":                     `the price of "x" needs both in and out`,
+		"|x|||1|||":                     "needs in and out beside cached",
+		"|x||NaN|||2|":                  `in: "NaN" is not a price`,
+		"|x||-1|||2|":                   `in: "-1" is not a price`,
+		"|x||1e9|||2|":                  `in: "1e9" is not a price`,
+		"||5|1|||2|":                    "the row has no model",
 	} {
 		table, faults := Parse("Prose.\n" + header + "|-\n|good|5|\n" + row + "\n|fine|6|\n")
 		if len(faults) != 1 || faults[0].Line != 5 || !strings.Contains(faults[0].Message, want) {

@@ -18,7 +18,7 @@ type Fault struct {
 const longestTable = 2000
 
 // Parse reads the Org tables of a text. The first row of a table names its columns, in any order:
-// model, window, reply, in, cached, written, out, date, source. Only model is required. A row with a fault
+// model, window, in, cached, written, out, date, source. Only model is required. A row with a fault
 // is left out, and the rest counts. Tables in blocks (#+begin_…) are examples.
 func Parse(text string) (table Table, faults []Fault) {
 	var columns []string
@@ -70,7 +70,7 @@ func cellsOf(row string) []string {
 	return cells
 }
 
-const columnNames = "model, window, reply, in, cached, written, out, date, source"
+const columnNames = "model, window, in, cached, written, out, date, source"
 
 // header returns the columns that a row names, or what is wrong with it.
 func header(cells []string) (columns []string, fault string) {
@@ -119,8 +119,6 @@ func model(columns, cells []string) (m Model, fault string) {
 			m.Name = cell
 		case "window":
 			m.Window, err = tokens(cell)
-		case "reply":
-			m.Reply, err = tokens(cell)
 		case "in", "cached", "written", "out":
 			var dollars float64
 			dollars, err = money(cell)
