@@ -26,7 +26,8 @@ type body struct {
 	amended  int  // how often the server's refusal has changed the request
 }
 
-// schemaUnions is how many values of two types the server takes in a schema.
+// schemaUnions is how many values of two types the server takes in a schema, by "Structured outputs, JSON Schema
+// limitations" of its documentation. It bounds the size of what it compiles of one as well, and does not tell it.
 const schemaUnions = 16
 
 // compose returns the request for a reply of a model.

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,27 +32,17 @@ type auto struct {
 	refused      refusals // the models that take no functions
 }
 
-// schemaDialect is a dialect that is another one for servers that take a JSON Schema in place of a grammar.
-type schemaDialect interface{ UnderSchema() llm.Dialect }
-
-// takesSchema reports whether replies of a server are held to a JSON Schema: where its heading says so, and where the
-// dialect is constrained and the protocol itself has a field for one.
-func takesSchema(choice config.Choice, driver llm.Driver) bool {
-	if choice.Grammar != "" {
-		return choice.Grammar == llm.GrammarFieldSchema && slices.Contains([]string{"", dialectAuto, dialectConstrained}, choice.Dialect)
-	}
-	return driver.TakesSchema && choice.Dialect == dialectConstrained
-}
-
 // dialectOf returns the dialect of a server.
 func (r *routes) dialectOf(choice config.Choice, driver llm.Driver, takes *grammars) (llm.Dialect, error) {
 	switch name := choice.Dialect; {
 	case takesSchema(choice, driver):
 		named, err := r.config.Dialects.Named(dialectConstrained)
-		if other, ok := named.(schemaDialect); ok {
-			return other.UnderSchema(), nil
+		other, ok := named.(schemaDialect)
+		if err != nil || !ok {
+			return named, err
 		}
-		return named, err
+		otherwise, err := r.auto(choice, takes)
+		return &held{schema: other.UnderSchema(), otherwise: otherwise, refused: r.config.learnt.refusals(choice, refusedSchema)}, err
 	case name == dialectConstrained && choice.Grammar == "":
 		return nil, errors.New("the dialect constrained needs :GRAMMAR:, the field in which the server takes a grammar: grammar for llama.cpp, structured_outputs for vLLM, json_schema for a server that takes a JSON schema")
 	case name != "" && name != dialectAuto:
@@ -63,15 +52,23 @@ func (r *routes) dialectOf(choice config.Choice, driver llm.Driver, takes *gramm
 		}
 		return named, nil
 	}
+	if choice.Grammar != "" {
+		return r.config.Dialects.Named("")
+	}
+	return r.auto(choice, takes)
+}
+
+// auto returns the dialect of a server for which none is set. Without functions among the dialects it is text.
+func (r *routes) auto(choice config.Choice, takes *grammars) (*auto, error) {
 	text, err := r.config.Dialects.Named("")
 	if err != nil {
 		return nil, err
 	}
 	native, err := r.config.Dialects.Named(dialectNative)
-	if err != nil || choice.Grammar != "" {
-		return text, nil
+	if err != nil {
+		native = text
 	}
-	return &auto{text: text, native: native, local: local(choice.BaseURL), grammars: takes, refused: r.config.learnt.refusals(choice)}, nil
+	return &auto{text: text, native: native, local: local(choice.BaseURL), grammars: takes, refused: r.config.learnt.refusals(choice, refusedFunctions)}, nil
 }
 
 // local reports whether an address is on this machine.
@@ -113,7 +110,13 @@ func (a *auto) Render(request llm.Request) llm.Request {
 	return a.of(request.Model).Render(request)
 }
 
-// rendered asks a server in its dialect. A server that refuses functions, or a grammar, is asked without
+// learner is a dialect that learns what a server does not take. learn reports whether a request that the server has
+// refused is to be sent once more, because the dialect now leaves out what was refused.
+type learner interface {
+	learn(err error, request llm.Request) bool
+}
+
+// rendered asks a server in its dialect. A server that refuses functions, a grammar or a schema is asked without
 // them at once, and from then on.
 type rendered struct {
 	next    llm.Provider
@@ -123,7 +126,7 @@ type rendered struct {
 // Stream implements [llm.Provider].
 func (p rendered) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.Delta, error] {
 	once := llm.Rendered{Next: p.next, Dialect: p.dialect}
-	learning, ok := p.dialect.(*auto)
+	learning, ok := p.dialect.(learner)
 	if !ok {
 		return once.Stream(ctx, request)
 	}
@@ -146,8 +149,7 @@ func (p rendered) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm
 	}
 }
 
-// learn reports whether a request that a server has refused is to be sent once more, without what the server
-// does not take. The dialect then leaves that out.
+// learn implements [learner].
 func (a *auto) learn(err error, request llm.Request) bool {
 	rendering := a.Render(request)
 	field, _ := a.grammars.field(request.Model)
@@ -229,6 +231,7 @@ const (
 // dialectNote is in which dialect a model of a server is asked, and why.
 func (s *Server) dialectNote(model string) (name, why string) {
 	automatic, ok := s.dialect.(*auto)
+	schema, isHeld := s.dialect.(*held)
 	switch set := s.choice.Dialect; {
 	case s.dialect == nil:
 		return "", ""
@@ -243,10 +246,13 @@ func (s *Server) dialectNote(model string) (name, why string) {
 			return automatic.text.Name(), takesGrammar
 		}
 		return automatic.of(model).Name(), "servers elsewhere take functions until they refuse them"
+	case isHeld:
+		if refused, is := schema.refused.of(model); is {
+			return schema.otherwise.of(model).Name(), fmt.Sprintf("it refused a schema on %s: %s", refused.At.Format(time.DateOnly), refused.Why)
+		}
+		return s.dialect.Name(), takesJSONSchema
 	case set != "" && set != dialectAuto:
 		return s.dialect.Name(), "config.org says so"
-	case s.choice.Grammar == llm.GrammarFieldSchema:
-		return s.dialect.Name(), takesJSONSchema
 	case s.choice.Grammar != "":
 		return s.dialect.Name(), takesGrammar
 	case local(s.choice.BaseURL):

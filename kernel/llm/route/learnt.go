@@ -32,7 +32,13 @@ const (
 	learntLimit = 1000
 )
 
-// refusal is that a model was asked with functions and refused them.
+// What a model can refuse, as a part of the name of a row.
+const (
+	refusedFunctions = ""
+	refusedSchema    = " schema"
+)
+
+// refusal is that a model was asked with functions, or held to a schema, and refused that.
 type refusal struct {
 	At      time.Time `json:"at"`
 	Why     string    `json:"why"`     // the words of the server
@@ -58,25 +64,26 @@ func (l *learnt) load() {
 	}
 }
 
-// refusals are what the models of one server refuse.
+// refusals are which models of one server refuse a thing.
 type refusals struct {
 	learnt  *learnt
 	server  string // its address
 	heading string // a digest of its settings
 	model   string // of its settings
+	what    string // refusedFunctions or refusedSchema
 }
 
-// refusals returns the refusals of a server with these settings.
-func (l *learnt) refusals(choice config.Choice) refusals {
+// refusals returns the refusals of a thing by a server with these settings.
+func (l *learnt) refusals(choice config.Choice, what string) refusals {
 	seen := fmt.Sprintf("%q %q %q %q %q %v %q %d", choice.BaseURL, choice.Driver, choice.Dialect, choice.Model.Model, choice.Effort, choice.Extras.Body, choice.Extras.Query, len(choice.Extras.Headers))
-	return refusals{l, choice.BaseURL, fmt.Sprintf("%x", sha256.Sum256([]byte(seen)))[:16], choice.Model.Model}
+	return refusals{l, choice.BaseURL, fmt.Sprintf("%x", sha256.Sum256([]byte(seen)))[:16], choice.Model.Model, what}
 }
 
 func (r refusals) key(model string) string {
 	if model == "" {
 		model = r.model
 	}
-	return r.server + " " + model
+	return r.server + " " + model + r.what
 }
 
 // of returns the refusal of a model, "" for that of the settings.
@@ -88,7 +95,7 @@ func (r refusals) of(model string) (found refusal, refused bool) {
 	return found, refused && found.Heading == r.heading && found.Version == r.learnt.version && time.Since(found.At) < learntTime
 }
 
-// add notes that a model has refused functions.
+// add notes that a model has refused the thing.
 func (r refusals) add(model string, err error) {
 	const longest = 200
 	l := r.learnt

@@ -14,7 +14,7 @@ import (
 	"org-agent/kernel/llm/route"
 )
 
-// choosy is a server elsewhere with two models, of which one refuses functions.
+// choosy is a server elsewhere with two models, of which one refuses functions, and schemas.
 type choosy struct{ asked *[]string }
 
 // Models lists the models.
@@ -27,7 +27,14 @@ func (c choosy) Stream(_ context.Context, request llm.Request) iter.Seq2[llm.Del
 		if len(request.Tools) > 0 {
 			with = "functions"
 		}
+		if request.Schema != nil {
+			with = "a schema"
+		}
 		*c.asked = append(*c.asked, request.Model+" with "+with)
+		if with == "a schema" && request.Model != "new" {
+			yield(llm.Delta{}, &llm.Error{Class: llm.ClassBadRequest, Status: 400, Message: "The compiled grammar is too large"})
+			return
+		}
 		if with == "functions" && request.Model != "new" {
 			yield(llm.Delta{}, &llm.Error{Class: llm.ClassBadRequest, Status: 400, Message: "old does not support tools"})
 			return
@@ -103,5 +110,33 @@ func TestLearntDialect(t *testing.T) {
 			t.Fatal(err)
 		}
 		ask(start(":EFFORT: low\n", "2"), "", anew)
+	}
+}
+
+// A model for which a schema is too much is asked as if no dialect were set, at once and from then on.
+func TestSchemaThatIsRefused(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "learnt.json")
+	var asked []string
+	far := llm.Driver{Name: "far", TakesSchema: true, Open: func(llm.ServerConfig) (llm.Provider, error) { return choosy{&asked}, nil }}
+	for start, want := range []string{" with a schema,  with functions,  with text,  with text", " with text,  with text"} {
+		asked = nil
+		r, err := route.New(t.Context(), route.Config{Drivers: llm.Drivers{far}, Dialects: dialect.All(), Env: none, Learnt: file, Version: "1",
+			Settings: parsed(t, "* Models\n"+heading("mine", "https://models.example/v1", ":MODEL: old\n:DIALECT: constrained\n"))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		request := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "look"}}, Tools: []llm.Tool{{Name: "read"}}}
+		for range 2 {
+			if reply, err := llm.Collect(r.Stream(t.Context(), request)); err != nil || reply.Text != "yes" {
+				t.Fatal(reply, err)
+			}
+		}
+		if got := strings.Join(asked, ", "); got != want {
+			t.Errorf("start %d: it was asked %q, not %q", start, got, want)
+		}
+		model := r.List(t.Context(), "").Models[0]
+		if !strings.HasPrefix(model.Why, "it refused a schema on ") || !strings.HasSuffix(model.Why, "The compiled grammar is too large") || model.Dialect != "plist" {
+			t.Errorf("start %d: it is listed with %q, because %q", start, model.Dialect, model.Why)
+		}
 	}
 }
