@@ -18,12 +18,13 @@ import (
 )
 
 // replyTokens is the limit of a reply here. A small model that repeats itself reaches it within a text, which a
-// grammar does not bound: such a reply is cut off, and is never taken for an action.
+// grammar does not bound: such a reply is cut off, and is never taken for an action. What was written of a text for
+// the person is shown.
 const replyTokens = 100
 
 // TestRealEngineHoldsToTheGrammar gives llama.cpp's own engine the grammar of each kind of action and of each tool
 // alone, and of all of them together, with and without prose, with two models that could not write an action by
-// themselves. Every reply that ends is a usable one.
+// themselves. Every reply that ends is a usable one, and of those that do not, none is performed.
 func TestRealEngineHoldsToTheGrammar(t *testing.T) {
 	for _, model := range []string{"smollm2", "gemma3"} {
 		t.Run(model, func(t *testing.T) {
@@ -57,6 +58,9 @@ func TestRealEngineHoldsToTheGrammar(t *testing.T) {
 						t.Errorf("%s: %v", name, err)
 					case reply.Finish == llm.FinishLength:
 						cut++
+						if done := performed(reply.Text); done != "" {
+							t.Errorf("%s was cut off, and would be performed: %s", name, done)
+						}
 					default:
 						ended++
 						if err := usable(reply.Text); err != nil {
@@ -103,6 +107,17 @@ func realGrammars(t *testing.T) map[string]string {
 	all["all without prose"] = action.Grammar(forms, tools, false)
 	all["all calls"] = action.Grammar(calls, tools, false)
 	return all
+}
+
+// performed returns the action that would be performed for a reply that was cut off, "" if there is none. A text for
+// the person is no such action.
+func performed(text string) string {
+	kinds := builtIn()
+	got := plist.Recover(text, plist.RecoverOptions{IsReply: kinds.IsReply})
+	if got.Proposal == nil || kinds.IsReply(got.Proposal) {
+		return ""
+	}
+	return action.Propose(got.Proposal).String()
 }
 
 // usable returns why a reply cannot be used as an answer in words or as an action.

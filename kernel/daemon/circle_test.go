@@ -71,6 +71,10 @@ func TestModelThatIsStuck(t *testing.T) {
 			t.Parallel()
 			c.exchange.Chunk, c.exchange.Delay, c.exchange.Times = 120, llmtest.Duration(10*time.Millisecond), -1
 			in, model := newInstanceAndModel(t, c.exchange)
+			if len(c.exchange.Calls) > 0 {
+				in.write(t, "config.org", native(model))
+				delete(in.variables, "ORG_AGENT_LLM")
+			}
 			in.start(t)
 			e := in.editor(t, rpctest.Config{})
 			got := ask(t, e, "q1", "hi")

@@ -57,6 +57,9 @@ type Delta struct {
 	// Calling is the function whose call the model is writing. It is sent again and again while the
 	// arguments come, so that nobody takes the stream for dead.
 	Calling string
+	// CallText continues what the model writes of its calls, in whatever notation. It is for those who watch
+	// a stream; the calls themselves come in Calls.
+	CallText string
 	// Calls are the calls of functions in the reply, whole, in the order in which the model wrote them.
 	// Only the last delta has them. If its Finish is FinishLength the last call may be cut off.
 	Calls []FunctionCall
@@ -76,7 +79,7 @@ type Delta struct {
 
 // Empty reports whether every field of the delta is empty.
 func (d Delta) Empty() bool {
-	return d.Text == "" && d.Reasoning == "" && d.Calling == "" && len(d.Calls)+len(d.Pictures) == 0 && d.Original == nil && d.Provider == "" && d.Model == "" &&
+	return d.Text == "" && d.Reasoning == "" && d.Calling == "" && d.CallText == "" && len(d.Calls)+len(d.Pictures) == 0 && d.Original == nil && d.Provider == "" && d.Model == "" &&
 		d.Finish == "" && d.Usage == nil
 }
 

@@ -45,6 +45,7 @@ type replyReader struct {
 	thoughts    thoughts
 	words       *stuck // watches the text
 	thinking    *stuck // watches the thoughts
+	calling     *stuck // watches what is written of calls
 	waiting     *waiting
 }
 
@@ -81,7 +82,7 @@ func (a *asker) read(ctx context.Context) (llm.Reply, error) {
 	a.recordRequest(ctx)
 	a.firstPiece = 0
 	d := &replyReader{
-		asker: a, requestTime: begun, words: newStuck(), thinking: newStuck(), thoughts: thoughts{turn: a.turn},
+		asker: a, requestTime: begun, words: newStuck(), thinking: newStuck(), calling: newStuck(), thoughts: thoughts{turn: a.turn},
 		waiting: newWaiting(a.turn.Meter),
 		show:    preview{gate: a.turn.Gate, screen: a.turn.Screen, on: a.stream, stream: plist.Stream{Input: a.turn.Steps.Input()}, plainly: a.turn.Plain, answer: a.turn.Answer},
 	}
@@ -142,6 +143,9 @@ func (d *replyReader) add(ctx context.Context, delta llm.Delta) error {
 		return errStuck
 	}
 	if _, found := d.thinking.write(delta.Reasoning); found {
+		return errStuck
+	}
+	if _, found := d.calling.write(delta.CallText); found {
 		return errStuck
 	}
 	d.show.write(delta.Text)

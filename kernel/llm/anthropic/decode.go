@@ -337,7 +337,7 @@ func (d *decoder) add(e event) (delta llm.Delta, err error) {
 	case "input_json_delta":
 		b.text.WriteString(e.Delta.Input)
 		if b.start.Type == "tool_use" {
-			delta.Calling = cmp.Or(b.start.Name, "a function")
+			delta.Calling, delta.CallText = cmp.Or(b.start.Name, "a function"), e.Delta.Input
 		}
 	case "citations_delta":
 	default:

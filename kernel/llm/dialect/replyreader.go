@@ -37,13 +37,13 @@ func readStructured(tools []llm.Tool, reply iter.Seq2[llm.Delta, error]) iter.Se
 		ended := false
 		for delta, err := range reply {
 			if err == nil {
-				came := delta.Text != ""
-				delta.Text = r.write(delta.Text)
+				came := delta.Text
+				delta.Text = r.write(came)
 				if delta.Finish != "" && !ended {
 					ended = true
 					r.end(&delta)
-				} else if came && delta.Text == "" {
-					delta.Calling = r.calling()
+				} else if came != "" && delta.Text == "" {
+					delta.Calling, delta.CallText = r.calling(), came
 				}
 				if delta.Empty() {
 					continue
@@ -147,7 +147,8 @@ func (r *structuredReader) calling() string {
 	if r.state != behindText {
 		return ""
 	}
-	if name := callBegins.FindStringSubmatch(r.raw.String()[r.told:]); name != nil {
+	rest := r.raw.String()[r.told:]
+	if name := callBegins.FindStringSubmatch(rest[:min(len(rest), 1000)]); name != nil {
 		return name[1]
 	}
 	return ""

@@ -53,8 +53,8 @@ type openCall struct {
 }
 
 // add adds the calls of an event. calling is the name of the function whose call the event continues, ""
-// without one.
-func (c *calls) add(p part) (calling string, err error) {
+// without one, and written is what it adds to arguments.
+func (c *calls) add(p part) (calling, written string, err error) {
 	parts := p.Calls
 	if p.Call != nil {
 		parts = append(parts[:len(parts):len(parts)], callPart{ID: p.Call.ID, Function: p.Call.functionPart})
@@ -63,11 +63,11 @@ func (c *calls) add(p part) (calling string, err error) {
 		f := piece.Function
 		arguments, size := f.arguments()
 		if c.bytes += size + len(f.Name) + len(piece.ID); c.bytes > llm.ReplyLimit {
-			return "", &llm.Error{Class: llm.ClassEndless, Message: "its calls are longer than " + strconv.Itoa(llm.ReplyLimit/1000) + " kB"}
+			return "", "", &llm.Error{Class: llm.ClassEndless, Message: "its calls are longer than " + strconv.Itoa(llm.ReplyLimit/1000) + " kB"}
 		}
 		call := c.of(piece)
 		if call == nil {
-			return "", &llm.Error{Class: llm.ClassEndless, Message: "it makes more than " + strconv.Itoa(llm.CallsLimit) + " calls"}
+			return "", "", &llm.Error{Class: llm.ClassEndless, Message: "it makes more than " + strconv.Itoa(llm.CallsLimit) + " calls"}
 		}
 		if len(piece.Extra) > 0 && string(piece.Extra) != "null" {
 			call.extra = piece.Extra
@@ -79,12 +79,14 @@ func (c *calls) add(p part) (calling string, err error) {
 		if f.Name != call.name { // else it is sent again
 			call.name += f.Name
 		}
-		call.text.WriteString(call.arguments.join(arguments))
+		more := call.arguments.join(arguments)
+		call.text.WriteString(more)
+		written += more
 		if calling = call.name; calling == "" {
 			calling = "a function"
 		}
 	}
-	return calling, nil
+	return calling, written, nil
 }
 
 // arguments returns a piece of the arguments as the bytes of a JSON string, and its size. An object

@@ -103,11 +103,11 @@ func (d *decoder) decode(line []byte) (llm.Delta, error) {
 			d.think(p, &delta)
 			d.annotate(p.Annotations)
 			delta.Pictures = append(append(delta.Pictures, picturesOf(p.Content)...), picturesOf(p.Images)...)
-			calling, err := d.calls.add(p)
+			calling, written, err := d.calls.add(p)
 			if err != nil {
 				return llm.Delta{}, err
 			}
-			delta.Calling = cmp.Or(calling, delta.Calling)
+			delta.Calling, delta.CallText = cmp.Or(calling, delta.Calling), delta.CallText+written
 		}
 		if err := d.recordFinish(c.FinishReason); err != nil {
 			return llm.Delta{}, err

@@ -256,7 +256,11 @@ func (d *decoder) arguments(e *event) (delta llm.Delta, err error) {
 	if p.arguments.Len() > llm.ReplyLimit {
 		return delta, &llm.Error{Class: llm.ClassEndless, Message: "its calls are longer than " + strconv.Itoa(llm.ReplyLimit/1000) + " kB"}
 	}
-	return calling(p), d.count(len(written))
+	delta = calling(p)
+	if e.Complete == nil {
+		delta.CallText = written
+	}
+	return delta, d.count(len(written))
 }
 
 // calling returns the delta of a call that is being written.

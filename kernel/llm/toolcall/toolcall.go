@@ -35,6 +35,9 @@ func (r Reader) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.D
 		for delta, err := range r.Next.Stream(ctx, request) {
 			if err == nil {
 				text, thought := p.Write(delta.Text)
+				if text == "" && thought == "" {
+					delta.CallText += delta.Text
+				}
 				delta.Text, delta.Reasoning = text, delta.Reasoning+thought
 			}
 			if err != nil || delta.Finish != "" {
@@ -50,7 +53,7 @@ func (r Reader) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.D
 					delta.Finish = llm.FinishTools
 				}
 			}
-			if err == nil && delta.Empty() { // all of it is held back
+			if err == nil && (delta.Empty() || delta.CallText != "") && delta.Calling == "" { // all of it is held back
 				delta.Calling = "a function"
 			}
 			if !yield(delta, err) {
