@@ -1,4 +1,4 @@
-;;; org-agent-setup.el --- Find, try and test models  -*- lexical-binding: t; -*-
+;;; org-agent-setup.el --- Find, try, list and test models  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -9,6 +9,9 @@
 
 ;; `org-agent-setup' finds the model servers of this machine, or takes an
 ;; address.  The kernel tries a model and writes it into config.org.
+;;
+;; `org-agent-model-list' shows the models that can be asked: in which
+;; dialect each calls tools and why, its window and its price.
 ;;
 ;; `org-agent-model-test' has the program test a model: small tasks, done in
 ;; each dialect.  The program works beside the kernel.  Its table is shown
@@ -25,10 +28,12 @@
 (require 'url-parse)
 (require 'org-agent)
 (require 'org-agent-kernel)
+(require 'org-agent-list)
 (require 'org-agent-settings)
 
 (declare-function auth-source-search "auth-source")
 (declare-function auth-source-forget-all-cached "auth-source")
+(declare-function org-agent-notify-thousands "org-agent-notify")
 
 (defconst org-agent-setup--elsewhere
   '((:name "OpenAI" :base-url "https://api.openai.com/v1")
@@ -197,6 +202,53 @@ A key that is typed goes to the file of auth-source only."
                            :save-function)))
       (when save (funcall save))
       (auth-source-forget-all-cached))))
+
+;;;; Which models there are
+
+(define-derived-mode org-agent-setup-models-mode org-agent-list-mode
+  "Org-Agent-Models"
+  "Major mode of the list of models.
+The price is in dollars for a million tokens in and out.  Empty cells
+are not known."
+  :interactive nil
+  (org-agent-list-columns
+   ;; The reason stands last, because it may be long.
+   (vector '("Model" 26 t) '("Dialect" 11 t)
+           '("Window" 7 nil :right-align t)
+           '("In, out" 10 nil :right-align t)
+           '("Why this dialect" 0 nil))
+   #'org-agent-setup--models-ask "\\<org-agent-setup-models-mode-map>\\[revert-buffer] asks again"))
+
+;;;###autoload
+(defun org-agent-model-list ()
+  "Show the models: in which dialect each is asked and why, window and price."
+  (interactive)
+  (org-agent-kernel-check)
+  (org-agent-list-open "*org-agent-models*" 'org-agent-setup-models-mode
+                       #'org-agent-setup--models-ask))
+
+(defun org-agent-setup--models-ask (&rest _)
+  "Request the list, and show it when it arrives.
+The kernel asks each server, which can take seconds."
+  (org-agent-kernel-ask
+   "model/list" nil
+   (lambda (result)
+     (org-agent-list-show
+      (mapcar #'org-agent-setup--models-row (plist-get result :models))
+      "There is no model.  \\[org-agent-setup] chooses one."
+      (when-let* ((silent (plist-get result :silent)))
+        (concat (string-join silent ", ") ": no list"))))))
+
+(defun org-agent-setup--models-row (model)
+  "Return MODEL, a plist from the kernel, as a row of the list."
+  (let ((window (plist-get model :window)))
+    (list model
+          (vector (concat (org-agent-one-line (plist-get model :name))
+                          (and (plist-get model :default) " *"))
+                  (or (plist-get model :dialect) "")
+                  (if window (org-agent-notify-thousands window) "")
+                  (or (plist-get model :price) "")
+                  (org-agent-one-line (or (plist-get model :why) ""))))))
 
 ;;;; What a model does
 

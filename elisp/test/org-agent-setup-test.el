@@ -141,5 +141,25 @@ A new key is written by auth-source only, and the kernel reads it there."
     (ert-info (typed)
       (should-error (org-agent-setup--address typed) :type 'user-error))))
 
+(ert-deftest org-agent-setup-models-list ()
+  "The list has the model that answers, its dialect, and why it has that."
+  (org-agent-kernel-test--with (list (org-agent-kernel-test--exchange "* Yes"))
+    (org-agent-model-list)
+    (let ((buffer (get-buffer "*org-agent-models*")))
+      (org-agent-fake-wait
+       (with-current-buffer buffer
+         (string-match-p "^ *test-model \\* +plist +the server is on this machine"
+                         (buffer-string)))
+       (with-current-buffer buffer (buffer-string)))
+      (kill-buffer buffer))))
+
+(ert-deftest org-agent-setup-models-rows ()
+  "What is not known of a model is an empty cell."
+  (should (equal (cadr (org-agent-setup--models-row
+                        '(:name "far" :dialect "native" :window 400000 :price "1.25 10" :why "it is")))
+                 ["far" "native" "400k" "1.25 10" "it is"]))
+  (should (equal (cadr (org-agent-setup--models-row '(:name "builtin" :default t)))
+                 ["builtin *" "" "" "" ""])))
+
 (provide 'org-agent-setup-test)
 ;;; org-agent-setup-test.el ends here
