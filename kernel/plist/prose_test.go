@@ -13,7 +13,7 @@ import (
 var prose = rapid.Custom(func(t *rapid.T) string {
 	parts := rapid.SliceOfN(rapid.SampledFrom([]string{
 		"Roses", " want", " water.", "\n", "\n\n", " ", "* ", "- ", "é", "日本", "\"", "'", "`", "``", "```\n", "```lisp\n(defun f ())\n", "~~~\n", "nil", "n",
-		"(a)", "(", ")", ":(", "(:", ":-)", "{", "}", "{\"a\": 1}", "[1]", "#+begin_src lisp\n", ";", ":type", "<", "<b>", "<think>", "(type",
+		"(a)", "(", ")", ":(", "(:", ":-)", "{", "}", "{\"a\": 1}", "{\"a\": ", "{\"type\": ", "\"b\"}", "[1]", "#+begin_src lisp\n", ";", ":type", "<", "<b>", "<think>", "(type",
 		" (:type :log :text \"x\")", "'(:type :log)", "(list :type :log)",
 	}), 0, 12)
 	return rapid.SampledFrom([]string{"", "", "<think>Hm.</think>"}).Draw(t, "thought") + strings.Join(parts.Draw(t, "parts"), "")
@@ -57,6 +57,7 @@ func TestProseIsShownEarly(t *testing.T) {
 		"```lisp\n(defun f (x)\n  (list x))\n```\nThis is the function, which returns a list.",
 		"<think>Hm, roses.</think>\nRoses want water, and more of it.",
 		"\"Roses\" is what they are called.",
+		"See:\n```python\ndef f(x):\n    return {\"a\": {\"b\": [1]}}[x]\n\nprint(f(1))\n```\nThat is all, or {\"none\" of a rose}.",
 	} {
 		var s plist.Stream
 		for i := range len(text) - 1 {

@@ -36,6 +36,7 @@ type Stream struct {
 	escape    bool // the text ended with a \
 	input     quotations
 	checkAt   int // the length of the form at which Input is searched again
+	objectAt  int // the length of the object at which its end is looked for again
 	shown     bool
 	skipped   int
 }
@@ -130,6 +131,12 @@ func (s *Stream) search(raw string) bool {
 	}
 	s.finder.text = raw
 	c, ok := s.finder.next()
+	for ok && c.kind == jsonCandidate {
+		if !s.passObject(raw, c.open) {
+			return false
+		}
+		c, ok = s.finder.next()
+	}
 	if !ok {
 		return false
 	}
@@ -141,6 +148,28 @@ func (s *Stream) search(raw string) bool {
 	s.walk = walker{pos: c.open, start: c.open}
 	s.state = walking
 	return true
+}
+
+// passObject continues after the JSON object at offset from, and reports false if it is an action or has no end yet.
+// The code of an answer has many objects, behind each of which its text is shown again. The work is linear since an
+// object without an end is looked at again when it has grown by an eighth.
+func (s *Stream) passObject(raw string, from int) bool {
+	size := len(raw) - from
+	if size < s.objectAt {
+		return false
+	}
+	end, state := scanJSON(raw, from)
+	switch state {
+	case jsonOther, jsonInvalid:
+		s.finder.skip(from, end)
+		s.objectAt = 0
+		return true
+	case jsonUnclosed:
+		s.objectAt = size + size/8
+	default:
+		s.state = silent
+	}
+	return false
 }
 
 // step moves on to the :text or to the end of the form.
