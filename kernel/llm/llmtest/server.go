@@ -338,8 +338,9 @@ func (s *Server) take(list []Exchange, received Received, text string) (Exchange
 		// A failed write shows as a missing line of the trace.
 		_, _ = line.WriteTo(s.trace)
 	}
+	said := received.said() // found out once: it reads the whole body
 	for i := range list {
-		if exchange := &list[i]; exchange.fits(text, received.said()) {
+		if exchange := &list[i]; exchange.fits(text, said) {
 			exchange.used++
 			return *exchange, true
 		}
