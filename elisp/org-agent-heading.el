@@ -381,5 +381,17 @@ Return nil: there is nothing left to highlight."
   "Return non-nil when the question at HEADING waits for its turn."
   (and heading (get-text-property heading 'org-agent-waiting) t))
 
+;;;; Titles that repeat a text
+
+(defun org-agent-heading-excerpt-p (words)
+  "Return non-nil when the text at point begins with WORDS, marked up or not.
+The title of an answer that begins with a long line is made so."
+  (let ((case-fold-search nil)
+        (markup "\\(?:[*/_=~+]\\|\\[\\[[^][\n]*\\]\\[\\|\\[\\[\\|\\]\\]\\)*"))
+    (looking-at-p
+     (mapconcat (lambda (char)
+                  (if (eq char ?\s) "[ \t\n]+" (regexp-quote (string char))))
+                words markup))))
+
 (provide 'org-agent-heading)
 ;;; org-agent-heading.el ends here

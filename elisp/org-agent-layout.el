@@ -22,6 +22,7 @@
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'org-agent-heading)
 
 (declare-function org-agent-fold-shorten-change "org-agent-fold")
 (declare-function org-agent-notify-header-line "org-agent-notify")
@@ -115,8 +116,8 @@ anew only when it has changed, since Emacs asks for it whenever it draws."
 
 (defun org-agent-layout--repeated (stars title-end end)
   "Return where the text begins that the title from STARS to TITLE-END repeats.
-The heading ends at END.  The result is (FROM . TEXT): what was thought
-and called stands between the two.  Return nil when it is a title."
+The heading ends at END.  The result is (FROM . TEXT): thoughts and calls
+stand between the two.  TEXT is nil when only the text has markup."
   (when (eq (char-before title-end) ?…)
     (let ((words (buffer-substring-no-properties stars (1- title-end))))
       (save-excursion
@@ -127,20 +128,20 @@ and called stands between the two.  Return nil when it is a title."
           (when (let ((case-fold-search t))
                   (looking-at org-agent-layout--drawers-regexp))
             (goto-char (match-end 0)))
-          (and (looking-at-p (regexp-quote words))
-               (cons from (point))))))))
+          (cond ((looking-at-p (regexp-quote words)) (cons from (point)))
+                ((org-agent-heading-excerpt-p words) (list from))))))))
 
 (defun org-agent-layout-joined (beg stars title-end end)
   "Show the title from STARS to TITLE-END as the beginning of the text below.
 That is for a title that only repeats how the text begins.  The heading
-is from BEG to END.  Where thoughts or calls come first, they are the
-beginning, and the title is seen only while the answer is folded.
+is from BEG to END.  Where thoughts, calls or markup come first, the
+title is seen only while the answer is folded.
 Return nil when it is a title, or has something to say."
   (when (or (= title-end end) (invisible-p title-end))
     (pcase (org-agent-layout--repeated stars title-end end)
       ('nil nil)
       (`(,from . ,text)
-       (cond ((= from text)
+       (cond ((eql from text)
               (org-agent-layout-hide (1- title-end)
                                      (+ text (- title-end 1 stars)))
               (org-agent-layout--plain stars (1- title-end))
@@ -150,8 +151,8 @@ Return nil when it is a title, or has something to say."
               t))))))
 
 (defun org-agent-layout-mark (beg stars title-end end mark)
-  "Show MARK alone instead of a title that only repeats how the text begins.
-The heading is from BEG to END, and its title from STARS to TITLE-END.
+  "Show MARK instead of a title from STARS to TITLE-END that repeats the text.
+The heading is from BEG to END.
 Return nil when it is a title, or all that is seen of a folded answer."
   (when-let* ((repeated (org-agent-layout--repeated stars title-end end))
               ((not (org-agent-layout--folded-p (car repeated)))))

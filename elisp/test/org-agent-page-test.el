@@ -323,6 +323,19 @@ Some ~words~ for a beginning.\nMore.\n* "))
         (insert "x")
         (font-lock-ensure)
         (should (string-search "Some words for a…\nxSome" (org-agent-page-test--seen)))))
+    ;; The title has no markup where a line of the text was too long for one.
+    (org-agent-page-test--with
+        "* Q :user:\n:PROPERTIES:\n:ID: q\n:END:
+** Some words for a…  :agent:\n:PROPERTIES:\n:ID: a\n:END:
+Some *words* for [[https://example.org][a]] beginning.\n* "
+      (should (equal (org-agent-page-test--seen)
+                     "> Q\nSome words for a beginning.\n\n> "))
+      (goto-char (point-min))
+      (search-forward "** Some words")
+      (org-agent-heading-call-org 'org-fold-hide-subtree 'outline-hide-subtree)
+      (run-hook-with-args 'org-cycle-hook 'folded)
+      (font-lock-ensure)
+      (should (equal (org-agent-page-test--seen) "> Q\nSome words for a…\n\n> ")))
     ;; What was thought stands between the two.
     (org-agent-page-test--with (replace-regexp-in-string
                                 "^Some" ":THOUGHTS:\n: Oh.\n:END:\nSome" file)
