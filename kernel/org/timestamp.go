@@ -63,6 +63,9 @@ var (
 	repeaterPattern  = regexp.MustCompile(`([.+]?\+)(\d+)([hdwmy])`)
 	warningPattern   = regexp.MustCompile(`(-?)-(\d+)([hdwmy])(?:[>\] ]|$)`)
 	rangePattern     = regexp.MustCompile(`^--?-?$`)
+
+	dayNamePattern      = regexp.MustCompile(`^ [^\s\d+.>\]-]+`)
+	firstWarningPattern = regexp.MustCompile(` --\d+[hdwmy]`)
 )
 
 // ParseTimestamp reads the timestamp at the beginning of a text.

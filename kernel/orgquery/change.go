@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"org-agent/kernel/org"
@@ -21,9 +22,8 @@ type Change struct {
 	Properties          []Setting
 	Scheduled, Deadline *string // "" removes the date
 	Body                *string
-	// Today is the day of the change, and Now its time; a repeating entry needs them.
-	Today org.Day
-	Now   string // YYYY-MM-DD ddd HH:MM
+	// Now is the time of the change, in the person's time zone. Days without a date, and repeaters, count from it.
+	Now time.Time
 }
 
 // Setting is a property and its value.

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
-	"org-agent/kernel/org"
 	"org-agent/kernel/orgquery"
 	"org-agent/kernel/protocol"
 )
@@ -34,7 +34,7 @@ CLOSED: [2026-03-01 Sun 10:00]
 func to(text string) *string { return &text }
 
 func TestApply(t *testing.T) {
-	today, _ := org.ParseDay("2026-03-20")
+	now := time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name, id string
 		titles   []string
@@ -77,7 +77,7 @@ func TestApply(t *testing.T) {
 			e, err := f.Find(c.id, c.titles)
 			after := ""
 			if err == nil {
-				c.change.Today, c.change.Now = today, "2026-03-20 Fri 12:00"
+				c.change.Now = now
 				after, _, err = f.Apply(e, c.change)
 			}
 			if c.err != "" {

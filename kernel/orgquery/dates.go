@@ -10,9 +10,6 @@ import (
 
 var stampPattern = regexp.MustCompile(`^[<\[]?(\S+?)(?: +[^\s\d+.-]+)?(?: +(\d{1,2}:\d\d)(-\d{1,2}:\d\d)?)?(?: +([.+]?\+\d+[hdwmy]))?(?: +(--?\d+[hdwmy]))?[>\]]?$`)
 
-// datePattern matches the date of a timestamp and the name of its day, if there is one.
-var datePattern = regexp.MustCompile(`^<\d{4}-\d{2}-\d{2}(?: [^\s\d+.>-]+)?`)
-
 // Stamp returns an active timestamp, such as 2026-11-30 10:00-11:00 +1w -2d. The day is written as
 // for [ParseDay]. A time, a repeater and a warning may follow it.
 func Stamp(text string, today org.Day) (string, error) {
@@ -66,7 +63,7 @@ func (p *parts) setDates(c Change) (string, error) {
 		stamp := ""
 		if text := strings.TrimSpace(*d.want); text != "" && !strings.EqualFold(text, NoDay) {
 			var err error
-			if stamp, err = Stamp(text, c.Today); err != nil {
+			if stamp, err = Stamp(text, org.DayOf(c.Now)); err != nil {
 				return "", err
 			}
 		}
@@ -118,16 +115,19 @@ func (p *parts) repeatDates(c Change) (string, error) {
 		if !ok || !t.Repeats() {
 			continue
 		}
-		if t.Unit == 'h' {
-			return "", invalid("it comes again within hours: set its :scheduled and :deadline")
+		again, ok := t.Repeated(c.Now)
+		if !ok {
+			return "", invalid("%s cannot come again: a repeater in hours needs a time of day", t.Text)
 		}
-		day := next(t, c.Today)
-		*at, p.replan, moved = withDay(*at, day), true, day.String()
+		*at, p.replan, moved = again.Text, true, again.Day.String()
+		if again.Time != "" {
+			moved += " " + again.Time
+		}
 	}
 	if moved == "" {
 		return "", nil
 	}
-	if err := p.setProperty("LAST_REPEAT", "["+c.Now+"]"); err != nil {
+	if err := p.setProperty("LAST_REPEAT", c.Now.Format("[2006-01-02 Mon 15:04]")); err != nil {
 		return "", err
 	}
 	if to := p.start(); to != "" {
@@ -151,36 +151,4 @@ func (p *parts) start() string {
 		return p.file.Starts[0]
 	}
 	return p.heading.Todo
-}
-
-// withDay returns the timestamp with another day.
-func withDay(stamp string, day org.Day) string {
-	return "<" + day.String() + " " + day.Weekday().String()[:3] + stamp[len(datePattern.FindString(stamp)):]
-}
-
-// next returns the next day of a repeating timestamp after it was done: one step on for +, the
-// first step after today for ++, and one step from today for .+.
-func next(t org.Timestamp, today org.Day) org.Day {
-	step := func(day org.Day, times int) org.Day {
-		switch t.Unit {
-		case 'd':
-			return day + org.Day(t.Every*times)
-		case 'w':
-			return day + org.Day(7*t.Every*times)
-		case 'm':
-			return day.Plus(t.Every * times)
-		}
-		return day.Plus(12 * t.Every * times)
-	}
-	switch {
-	case strings.HasPrefix(t.Repeater, "."):
-		return step(today, 1)
-	case strings.HasPrefix(t.Repeater, "++"):
-		day := step(t.Day, 1)
-		for times := 2; day <= today && times < maximumDays; times++ {
-			day = step(t.Day, times)
-		}
-		return day
-	}
-	return step(t.Day, 1)
 }

@@ -3,6 +3,7 @@ package orgquery
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"org-agent/kernel/org"
 )
@@ -16,7 +17,7 @@ type New struct {
 	Scheduled, Deadline   string
 	Timestamp             string // a date of its own, below its drawer
 	Body                  string
-	Today                 org.Day
+	Now                   time.Time // as in [Change]
 }
 
 // Below returns the text of the file with a new entry. The entry is the last one below e or, if e
@@ -51,7 +52,7 @@ func (f *File) insert(at, level int, n New) (string, error) {
 
 // compose returns the text of a new entry.
 func (f *File) compose(level int, n New) (string, org.Heading, error) {
-	change := Change{Title: &n.Title, Todo: &n.Todo, Priority: &n.Priority, Tags: n.Tags, Properties: n.Properties, Body: &n.Body, Today: n.Today}
+	change := Change{Title: &n.Title, Todo: &n.Todo, Priority: &n.Priority, Tags: n.Tags, Properties: n.Properties, Body: &n.Body, Now: n.Now}
 	if n.Scheduled != "" {
 		change.Scheduled = &n.Scheduled
 	}
@@ -76,7 +77,7 @@ func (f *File) compose(level int, n New) (string, org.Heading, error) {
 		b.WriteString(":PROPERTIES:\n" + strings.Join(p.drawer, "") + ":END:\n")
 	}
 	if n.Timestamp != "" {
-		stamp, err := Stamp(n.Timestamp, n.Today)
+		stamp, err := Stamp(n.Timestamp, org.DayOf(n.Now))
 		if err != nil {
 			return "", p.heading, err
 		}

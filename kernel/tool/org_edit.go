@@ -299,7 +299,7 @@ func (a orgEditArguments) changesIt() bool {
 func (a orgEditArguments) changes(n Notes) orgquery.Change {
 	return orgquery.Change{
 		Title: a.Title, Todo: a.Todo, Priority: a.Priority, Tags: a.Tags, Untagged: a.Untag, Properties: a.settings(),
-		Scheduled: a.Scheduled, Deadline: a.Deadline, Body: a.Body, Today: n.today(), Now: n.Now().Format("2006-01-02 Mon 15:04"),
+		Scheduled: a.Scheduled, Deadline: a.Deadline, Body: a.Body, Now: n.Now(),
 	}
 }
 
@@ -316,7 +316,7 @@ func (a orgEditArguments) newEntry(n Notes) (orgquery.New, error) {
 	}
 	return orgquery.New{
 		Title: text(a.Title), Todo: text(a.Todo), Priority: text(a.Priority), Tags: a.Tags, Properties: a.settings(), ID: a.NewID,
-		Scheduled: text(a.Scheduled), Deadline: text(a.Deadline), Timestamp: a.Timestamp, Body: text(a.Body), Today: n.today(),
+		Scheduled: text(a.Scheduled), Deadline: text(a.Deadline), Timestamp: a.Timestamp, Body: text(a.Body), Now: n.Now(),
 	}, nil
 }
 
