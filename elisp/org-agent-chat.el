@@ -59,7 +59,7 @@
 (declare-function org-agent-add-mention-completion "org-agent-add")
 (declare-function org-agent-add-mention-in-region "org-agent-add")
 (declare-function org-agent-menu "org-agent-menu")
-(declare-function org-agent-notify-header-line "org-agent-notify")
+(declare-function org-agent-header-line "org-agent-header")
 (declare-function org-agent-send-mark "org-agent-send")
 (declare-function org-agent-send-mark-unreceived "org-agent-send")
 (declare-function org-agent-send-show-unsent "org-agent-send")

@@ -51,7 +51,6 @@
 (declare-function org-agent-goto-open "org-agent-goto")
 (declare-function org-agent-log "org-agent-log")
 (declare-function org-agent-log-of-turn "org-agent-log")
-(declare-function org-agent-notify-cost "org-agent-notify")
 (declare-function org-agent-send-event "org-agent-send")
 (declare-function org-agent-send-with-context "org-agent-send")
 (declare-function org-agent-send-without "org-agent-send")
@@ -576,7 +575,7 @@ Elsewhere show those of all conversations, by default by session."
                 (or (plist-get row :model) "")
                 (number-to-string (or (plist-get row :input) 0))
                 (number-to-string (or (plist-get row :output) 0))
-                (or (org-agent-notify-cost row) "unknown")
+                (or (org-agent-dollars row) "unknown")
                 (org-agent-explain--usage-rate "%.1fs" (plist-get row :first))
                 (org-agent-explain--usage-rate "%.0f" (plist-get row :rate)))))
 

@@ -25,7 +25,7 @@
 (require 'org-agent-heading)
 
 (declare-function org-agent-fold-shorten-change "org-agent-fold")
-(declare-function org-agent-notify-header-line "org-agent-notify")
+(declare-function org-agent-header-line "org-agent-header")
 
 (defvar org-level-faces)
 
@@ -91,7 +91,7 @@ anew only when it has changed, since Emacs asks for it whenever it draws."
 
 (defun org-agent-layout--header-cut ()
   "Return the header line of this conversation, cut to the window's width."
-  (let* ((line (org-agent-notify-header-line))
+  (let* ((line (org-agent-header-line))
          (hint "… M-x org-agent-header")
          (room (- (window-width) (string-width hint))))
     (if (or (< room 0)

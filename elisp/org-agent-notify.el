@@ -1,4 +1,4 @@
-;;; org-agent-notify.el --- Show what the agent does and what waits  -*- lexical-binding: t; -*-
+;;; org-agent-notify.el --- Show elsewhere what the agent does and what waits  -*- lexical-binding: t; -*-
 
 ;; Copyright (C) 2026 The org-agent maintainers
 
@@ -9,14 +9,9 @@
 
 ;; The person sees what the agent does wherever they look.
 ;;
-;; In a conversation the header line shows the model, the preset and the
-;; project, the state of the turn, its progress, tokens and cost, and trouble
-;; with the kernel or the file.  Its parts are buttons that open the menu.
-;;
-;; In other buffers `org-agent-mode-line-mode' shows in the mode line how
-;; many conversations are being answered and how many decisions wait for the
-;; person; a click shows them.  It follows the kernel's notifications, and
-;; polls nothing.
+;; `org-agent-mode-line-mode' shows in the mode line how many conversations
+;; are being answered and how many decisions wait for the person; a click
+;; shows them.  It follows the kernel's notifications, and polls nothing.
 ;;
 ;; If a long turn ends, or a turn needs a decision, while the person looks
 ;; elsewhere, a notification says so: on the desktop if there is a D-Bus
@@ -31,204 +26,17 @@
 (require 'org-agent-kernel)
 (require 'org-agent-asks)
 (require 'org-agent-heading)
-(require 'org-agent-file-owner)
 (require 'org-agent-chat)
 
 (declare-function org-agent-approvals "org-agent-approval")
 (declare-function org-agent-goto-first-words "org-agent-goto")
 (declare-function org-agent-goto-open "org-agent-goto")
-(declare-function org-agent-menu "org-agent-menu")
-(declare-function org-agent-progress-header "org-agent-progress")
-(declare-function org-agent-progress-wait-header "org-agent-progress")
 
 (declare-function dbus-call-method-asynchronously "dbus")
 (declare-function dbus-init-bus "dbus")
 (declare-function dbus-register-signal "dbus")
 
 (defvar org-agent-mode-line-mode)
-
-;;;; The header line
-
-(defface org-agent-header-model '((t :inherit bold))
-  "Face of the model's name in the header line."
-  :group 'org-agent-chat)
-
-(defface org-agent-header-busy '((t :inherit success))
-  "Face of the header line's state while an answer is being written."
-  :group 'org-agent-chat)
-
-(defface org-agent-header-waiting '((t :inherit warning))
-  "Face of the part of the header line that says that you are waited for."
-  :group 'org-agent-chat)
-
-(defface org-agent-header-trouble '((t :inherit error))
-  "Face of trouble in the header line."
-  :group 'org-agent-chat)
-
-(defvar org-agent-notify--header-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map [header-line mouse-1] #'org-agent-menu)
-    map)
-  "Keymap of the parts of the header line.")
-
-(defvar org-agent-notify--header-approval-map
-  (let ((map (make-sparse-keymap)))
-    (define-key map [header-line mouse-1] #'org-agent-approvals)
-    map)
-  "Keymap of the part of the header line that says that you are waited for.")
-
-(defun org-agent-notify--header-button (text face &optional map)
-  "Return TEXT in FACE as a button; MAP is its keymap."
-  (propertize text 'face face 'mouse-face 'highlight
-              'help-echo "mouse-1: what can be done here"
-              'local-map (or map org-agent-notify--header-map)))
-
-;;;###autoload
-(defun org-agent-notify-header-line ()
-  "Return the header line of the current conversation."
-  (string-join
-   (delq nil (list (concat " " (org-agent-notify--header-model))
-                   (org-agent-notify--header-preset)
-                   (org-agent-notify--header-project)
-                   (org-agent-notify--header-notice)
-                   (org-agent-notify--header-kernel)
-                   (org-agent-notify--header-phase)
-                   (org-agent-progress-wait-header)
-                   (org-agent-progress-header)
-                   (org-agent-notify--header-usage)
-                   (org-agent-notify--header-room)
-                   (org-agent-notify--header-file)))
-   "  "))
-
-(defun org-agent-notify--escape (text &optional width)
-  "Return TEXT escaped for a mode line, cut to WIDTH columns if that is non-nil."
-  (string-replace "%" "%%" (org-agent-one-line text width)))
-
-(defun org-agent-notify--header-model ()
-  "Return the part of the header line that names the model."
-  (org-agent-notify--header-button
-   (pcase (or (org-agent-chat-get :model)
-              (plist-get org-agent-kernel-server :model) "org-agent")
-     ("builtin" "built-in guide")
-     (name (org-agent-notify--escape name)))
-   'org-agent-header-model))
-
-(defun org-agent-notify--header-preset ()
-  "Return the part of the header line that names the preset, or nil."
-  (when-let* ((preset (org-agent-chat-get :preset)))
-    (org-agent-notify--header-button
-     (concat "@" (org-agent-notify--escape preset)) 'org-agent-header-model)))
-
-(defun org-agent-notify--header-project ()
-  "Return the part of the header line that names the project, or nil."
-  (when (bound-and-true-p org-agent-context-project)
-    (propertize (concat "reads " (org-agent-notify--escape
-                                  (abbreviate-file-name org-agent-context-project)))
-                'face 'shadow
-                'help-echo "org-agent-project-set: another project, or none")))
-
-(defun org-agent-notify--header-notice ()
-  "Return the kernel's notice about settings that it found by itself, or nil.
-It is shown until the first answer."
-  (when-let* ((notice (and (org-agent-kernel-ready-p)
-                           (not (org-agent-chat-get :usage))
-                           (plist-get org-agent-kernel-server :notice))))
-    (propertize (org-agent-notify--escape notice) 'face 'shadow)))
-
-(defun org-agent-notify--header-phase ()
-  "Return the part of the header line with the state of the turn, or nil."
-  (when (org-agent-kernel-ready-p)
-    (let ((queued (or (org-agent-chat-get :queued) 0)))
-      (concat
-       (pcase (org-agent-chat-get :phase)
-         ('waiting (org-agent-notify--header-button
-                    "waiting for you" 'org-agent-header-waiting
-                    org-agent-notify--header-approval-map))
-         ('streaming (org-agent-notify--header-button "streaming"
-                                               'org-agent-header-busy))
-         ('thinking (org-agent-notify--header-button
-                     (if-let* ((chars (org-agent-chat-get :thought)))
-                         (concat "thinking " (org-agent-notify-thousands chars))
-                       "thinking")
-                     'org-agent-header-busy))
-         (_ (org-agent-notify--header-button
-             (if (org-agent-notify--header-new-p)
-                 "write below and send it with C-c C-c"
-               "ready")
-             'shadow)))
-       (when (> queued 0) (format " +%d" queued))))))
-
-(defun org-agent-notify--header-new-p ()
-  "Return non-nil when this conversation has no turns yet."
-  (and (< (buffer-size) 1000)
-       (not (org-agent-chat-get :turn))
-       (not (org-agent-heading-turn-ids))))
-
-(defun org-agent-notify--header-usage ()
-  "Return the part of the header line that counts tokens and money, or nil."
-  (when-let* ((usage (org-agent-chat-get :usage)))
-    (propertize
-     (concat (org-agent-notify-thousands (or (plist-get usage :input) 0)) " in, "
-             (org-agent-notify-thousands (or (plist-get usage :output) 0)) " out"
-             (when-let* ((cost (org-agent-notify-cost usage)))
-               (concat "  " cost)))
-     'help-echo "tokens that models read and wrote in this conversation; M-x org-agent-usage: more")))
-
-(defun org-agent-notify--header-room ()
-  "Return the part of the header line that says how full the model's window is.
-Return nil when that is unknown."
-  (let ((shown (org-agent-chat-get :shown))
-        (window (org-agent-chat-get :window)))
-    (cond
-     ((org-agent-chat-get :compacting)
-      (org-agent-notify--header-button "summarising" 'org-agent-header-busy))
-     ((and shown window (> window 0))
-      (let* ((percent (/ (* 100 shown) window))
-             (words (format "%d%%%% full" percent)))
-        (if (>= percent 60)
-            (org-agent-notify--header-button words 'org-agent-header-waiting)
-          (propertize words 'help-echo "how much of what the model can read at once the last request had")))))))
-
-;;;###autoload
-(defun org-agent-notify-cost (usage)
-  "Return the cost of USAGE, a plist from the kernel, nil when it is unknown.
-A `+' says that the price of a part of it is unknown."
-  (when-let* ((cost (plist-get usage :cost)))
-    (format "$%.4f%s" cost
-            (if (> (or (plist-get usage :unpriced) 0) 0) "+" ""))))
-
-(defun org-agent-notify--header-kernel ()
-  "Return the part of the header line with trouble with the kernel, or nil."
-  (pcase org-agent-kernel-state
-    ('ready nil)
-    ((or 'building 'starting 'connecting)
-     (let ((text (or (unless (eq org-agent-kernel-state 'connecting) org-agent-kernel-trouble) "starting the kernel")))
-       (org-agent-notify--header-button (org-agent-notify--escape text 100) 'org-agent-header-busy)))
-    ('lost
-     (org-agent-notify--header-button "kernel lost, looking for it" 'org-agent-header-trouble))
-    ('failed
-     (org-agent-notify--header-button
-      (concat "no kernel: "
-              (org-agent-notify--escape (or org-agent-kernel-trouble "") 100))
-      'org-agent-header-trouble))
-    (_ (org-agent-notify--header-button "no kernel; C-c C-c starts one" 'shadow))))
-
-(defun org-agent-notify--header-file ()
-  "Return the part of the header line with trouble with the file, or nil."
-  (when org-agent-file-owner-trouble
-    (org-agent-notify--header-button (org-agent-notify--escape
-                               org-agent-file-owner-trouble)
-                              'org-agent-header-trouble)))
-
-;;;###autoload
-(defun org-agent-notify-thousands (number)
-  "Return NUMBER, of tokens, as 950, 12k or 1.5M."
-  (cond ((>= number 1000000)
-         (concat (string-remove-suffix ".0" (format "%.1f" (/ number 1e6))) "M"))
-        ((>= number 10000) (format "%dk" (/ number 1000)))
-        ((>= number 1000)
-         (concat (string-remove-suffix ".0" (format "%.1f" (/ number 1e3))) "k"))
-        (t (number-to-string number))))
 
 ;;;; The mode lines
 

@@ -33,7 +33,6 @@
 
 (declare-function auth-source-search "auth-source")
 (declare-function auth-source-forget-all-cached "auth-source")
-(declare-function org-agent-notify-thousands "org-agent-notify")
 
 (defconst org-agent-setup--elsewhere
   '((:name "OpenAI" :base-url "https://api.openai.com/v1")
@@ -246,7 +245,7 @@ The kernel asks each server, which can take seconds."
           (vector (concat (org-agent-one-line (plist-get model :name))
                           (and (plist-get model :default) " *"))
                   (or (plist-get model :dialect) "")
-                  (if window (org-agent-notify-thousands window) "")
+                  (if window (org-agent-thousands window) "")
                   (or (plist-get model :price) "")
                   (org-agent-one-line (or (plist-get model :why) ""))))))
 

@@ -33,9 +33,7 @@
 (declare-function org-agent-approvals "org-agent-approval")
 (declare-function org-agent-doctor "org-agent-doctor")
 (declare-function org-agent-log "org-agent-log")
-(declare-function org-agent-notify-header-line "org-agent-notify")
-(declare-function org-agent-progress-text "org-agent-progress")
-(declare-function org-agent-notify-thousands "org-agent-notify")
+(declare-function org-agent-header-progress-text "org-agent-header")
 (declare-function org-agent-skills "org-agent-skills")
 
 (defvar org-agent-status-mode-map
@@ -58,19 +56,6 @@
   :interactive nil
   (setq-local revert-buffer-function #'org-agent-status--ask)
   (setq org-agent-section-keys "\\<org-agent-status-mode-map>\\[org-agent-section-return] visit  \\[org-agent-approvals] approvals  \\[org-agent-log] log  \\[org-agent-doctor] doctor  \\[org-agent-skills] skills"))
-
-;;;###autoload
-(defun org-agent-header ()
-  "Say in full what the header line of this conversation says.
-That is why there is no kernel, too, where there is none."
-  (interactive nil org-agent-chat-mode)
-  (message "%s%s"
-           (string-trim (string-replace
-                         "%%" "%"
-                         (substring-no-properties (org-agent-notify-header-line))))
-           (if (and org-agent-kernel-trouble (not (org-agent-kernel-ready-p)))
-               (concat "\n" org-agent-kernel-trouble)
-             "")))
 
 ;;;###autoload
 (defun org-agent-status ()
@@ -172,7 +157,7 @@ LABEL is nil is a child of the last line with a label."
                                  name)
                                (and (plist-get conversation :running) ", being written")
                                (when-let* ((progress (plist-get conversation :progress)))
-                                 (concat ": " (org-agent-progress-text progress t)))
+                                 (concat ": " (org-agent-header-progress-text progress t)))
                                (and (> behind 0) (format ", %d queued" behind)))
                        nil
                        (lambda () (org-agent-chat name))
@@ -375,7 +360,7 @@ Those of a question are removed when the last of them has ended.")
               (org-agent-status--state state))
             (and (eq state :running) round (> round 0) (format ", round %d" round))
             (and (> tokens 0)
-                 (format ", %s tokens" (org-agent-notify-thousands tokens)))
+                 (format ", %s tokens" (org-agent-thousands tokens)))
             (when-let* ((notice (plist-get subagent :notice)))
               (concat ", " notice)))))
 

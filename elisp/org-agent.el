@@ -149,7 +149,7 @@ It refuses a request with `org-agent-rpc-refuse'.")
   '((turn/started . org-agent-turn-started)
     (turn/delta . org-agent-turn-delta)
     (turn/thought . org-agent-turn-thought)
-    (turn/progress . org-agent-progress-show)
+    (turn/progress . org-agent-header-show-progress)
     (turn/finished . org-agent-turn-finished)
     (turn/kept . org-agent-turn-kept)
     (turn/preferred . org-agent-branch-preferred)
@@ -186,6 +186,22 @@ With WIDTH cut it to that many columns."
 (defun org-agent-counted (count noun)
   "Return COUNT with NOUN, which gets an s unless there is one."
   (format "%d %s%s" count noun (if (eql count 1) "" "s")))
+
+(defun org-agent-thousands (number)
+  "Return NUMBER, of tokens, as 950, 12k or 1.5M."
+  (cond ((>= number 1000000)
+         (concat (string-remove-suffix ".0" (format "%.1f" (/ number 1e6))) "M"))
+        ((>= number 10000) (format "%dk" (/ number 1000)))
+        ((>= number 1000)
+         (concat (string-remove-suffix ".0" (format "%.1f" (/ number 1e3))) "k"))
+        (t (number-to-string number))))
+
+(defun org-agent-dollars (usage)
+  "Return the cost of USAGE, a plist from the kernel, nil when it is unknown.
+A `+' says that the price of a part of it is unknown."
+  (when-let* ((cost (plist-get usage :cost)))
+    (format "$%.4f%s" cost
+            (if (> (or (plist-get usage :unpriced) 0) 0) "+" ""))))
 
 ;;;; The mouse
 

@@ -20,7 +20,7 @@
 (require 'org-agent-kernel)
 (require 'org-agent-kernel-start-test)
 (require 'org-agent-send)
-(require 'org-agent-notify)
+(require 'org-agent-header)
 
 ;;;; Answers
 
@@ -166,7 +166,7 @@ Each came with what stands above its question."
       (org-agent-fake-notify "turn/started" :session "main" :turn "turn-1"
                              :event question :model "m-2")
       (org-agent-fake-settle)
-      (should (string-match-p "m-2.*thinking" (org-agent-notify-header-line)))
+      (should (string-match-p "m-2.*thinking" (org-agent-header-line)))
       (call-interactively (key-binding (kbd "C-c C-k")))
       (org-agent-fake-wait (org-agent-fake-requests "turn/cancel"))
       (should (equal (org-agent-fake-requests "turn/cancel")
@@ -179,7 +179,7 @@ Each came with what stands above its question."
                              :total (list :input 1200 :output 30 :cost 0.0123))
       (org-agent-fake-settle)
       (should (string-match-p "ready.*1\\.2k in, 30 out  \\$0\\.0123"
-                              (org-agent-notify-header-line)))
+                              (org-agent-header-line)))
       (goto-char (point-min))
       (search-forward "Again?")
       (org-agent-chat-ctrl-c-ctrl-c)
@@ -226,13 +226,13 @@ Each came with what stands above its question."
       (org-agent-fake-settle)
       (let ((second (org-agent-fake-say "two")))
         (org-agent-fake-say "three")
-        (should (string-match-p "thinking \\+2" (org-agent-notify-header-line)))
+        (should (string-match-p "thinking \\+2" (org-agent-header-line)))
         (org-agent-fake-notify "turn/finished" :session "main" :turn "one"
                                :event first :state :answered)
         (org-agent-fake-notify "turn/started" :session "main" :turn "two"
                                :event second)
         (org-agent-fake-settle)
-        (should (string-match-p "thinking \\+1" (org-agent-notify-header-line)))))))
+        (should (string-match-p "thinking \\+1" (org-agent-header-line)))))))
 
 (ert-deftest org-agent-chat-acknowledged-late-does-not-wait ()
   "A message whose turn began before the acknowledgement is not waiting."
@@ -246,11 +246,11 @@ Each came with what stands above its question."
           org-agent-fake-answers)
     (let ((question (org-agent-fake-say "one")))
       (org-agent-fake-settle)
-      (should-not (string-match-p "\\+1" (org-agent-notify-header-line)))
+      (should-not (string-match-p "\\+1" (org-agent-header-line)))
       (org-agent-fake-notify "turn/finished" :session "main" :turn "one"
                              :event question :state :answered)
       (org-agent-fake-settle)
-      (should-not (string-match-p "\\+" (org-agent-notify-header-line))))))
+      (should-not (string-match-p "\\+" (org-agent-header-line))))))
 
 (defun org-agent-chat-test--load-ended ()
   "Load the conversation again, whose turn has ended meanwhile."
@@ -266,7 +266,7 @@ Each came with what stands above its question."
     (push (cons "session/load" (lambda (_) '(:session "main" :running "t9" :running-event "q9")))
           org-agent-fake-answers)
     (org-agent-chat-test--load-ended)
-    (should-not (string-match-p "thinking\\|streaming" (org-agent-notify-header-line)))))
+    (should-not (string-match-p "thinking\\|streaming" (org-agent-header-line)))))
 
 (ert-deftest org-agent-chat-ended-while-loading-is-saved ()
   "The preview of such a turn is removed, and the buffer equals the file."
@@ -286,24 +286,24 @@ Each came with what stands above its question."
 (ert-deftest org-agent-chat-says-how-to-begin ()
   "An empty conversation says how to send a message; others do not."
   (org-agent-fake-with-chat
-    (should (string-match-p "C-c C-c" (org-agent-notify-header-line)))
+    (should (string-match-p "C-c C-c" (org-agent-header-line)))
     (org-agent-fake-type "Hello")
     (org-agent-send)
     (org-agent-fake-settle)
-    (should-not (string-match-p "C-c C-c" (org-agent-notify-header-line)))))
+    (should-not (string-match-p "C-c C-c" (org-agent-header-line)))))
 
 (ert-deftest org-agent-chat-header-line ()
   "It shows model and state, and escapes percent signs."
   (org-agent-fake-with-chat
     (org-agent-chat-put :model "100%s")
-    (should (string-match-p "100%%s" (org-agent-notify-header-line)))
+    (should (string-match-p "100%%s" (org-agent-header-line)))
     (org-agent-fake-notify "ask/opened" :sort :approval :id "x" :session "main" :turn "t"
                            :event "e" :action "(:a 1)" :hash "h" :reason "r")
     (org-agent-fake-settle)
-    (should (string-match-p "waiting for you" (org-agent-notify-header-line)))
+    (should (string-match-p "waiting for you" (org-agent-header-line)))
     (org-agent-fake-notify "ask/closed" :sort :approval :id "x" :session "main")
     (org-agent-fake-settle)
-    (should (string-match-p "thinking" (org-agent-notify-header-line)))))
+    (should (string-match-p "thinking" (org-agent-header-line)))))
 
 (ert-deftest org-agent-chat-mode-restarts ()
   "A keyword line restarts the mode, and the conversation continues."

@@ -9,7 +9,7 @@
 ;;; Code:
 
 (require 'org-agent-kernel-test)
-(require 'org-agent-notify)
+(require 'org-agent-header)
 (require 'org-agent-chat)
 (require 'org-agent-sessions)
 
@@ -32,7 +32,7 @@
     (dotimes (i 7)
       (org-agent-kernel-test--say (format "question %d" i))
       (org-agent-kernel-test--settle (1+ i)))
-    (should (string-match-p "[0-9]+%% full" (org-agent-notify-header-line)))
+    (should (string-match-p "[0-9]+%% full" (org-agent-header-line)))
     (goto-char (point-max))
     (insert "a draft")
     (undo-boundary)                     ; else Emacs's timer adds one meanwhile

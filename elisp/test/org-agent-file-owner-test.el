@@ -177,11 +177,11 @@ That is so with the draft of an Emacs in it, and as the kernel wrote it."
           (should (equal (org-agent-fake-file-text) (concat "# theirs\n" theirs)))
           (should (string-match-p "# mine\n.*(edited)" (buffer-string)))
           (should (string-match-p "\\*\\* Hi" (buffer-string)))
-          (should (string-match-p "changed on disk" (org-agent-notify-header-line)))
+          (should (string-match-p "changed on disk" (org-agent-header-line)))
           (revert-buffer t t)
           (should (equal (org-agent-fake-text) (concat "# theirs\n" theirs)))
           (should-not (string-match-p "changed on disk"
-                                      (org-agent-notify-header-line))))))))
+                                      (org-agent-header-line))))))))
 
 (ert-deftest org-agent-file-owner-streams-into-a-changed-file ()
   "Deltas into an unmodified buffer with a changed file ask nothing."
@@ -279,11 +279,11 @@ That is so with the draft of an Emacs in it, and as the kernel wrote it."
         (should (plist-get receipt :result))
         (should-not (plist-get (plist-get receipt :result) :saved)))
       (should (buffer-modified-p))
-      (should (string-match-p "not saved" (org-agent-notify-header-line)))
+      (should (string-match-p "not saved" (org-agent-header-line)))
       (delete-file directory)
       (make-directory directory)
       (org-agent-fake-say "Now?")
-      (should-not (string-match-p "not saved" (org-agent-notify-header-line)))
+      (should-not (string-match-p "not saved" (org-agent-header-line)))
       (should (equal (org-agent-fake-text) (org-agent-fake-file-text))))))
 
 (ert-deftest org-agent-file-owner-follows-links ()

@@ -90,7 +90,7 @@ GO is a shell script, the program of Go, or nil for none."
 (defun org-agent-kernel-start-test--header ()
   "Return the header line of the chat."
   (with-current-buffer "*org-agent-chat*"
-    (org-agent-notify-header-line)))
+    (org-agent-header-line)))
 
 (ert-deftest org-agent-kernel-no-program ()
   "Without a program, its sources or Go, the buffer says what to do.
@@ -277,7 +277,7 @@ This one is ready only after Emacs has written a file."
   (org-agent-fake-with-chat
     (org-agent-fake-kill)
     (org-agent-fake-wait (not org-agent-chat-attached))
-    (should (string-match-p "kernel lost\\|no kernel" (org-agent-notify-header-line)))
+    (should (string-match-p "kernel lost\\|no kernel" (org-agent-header-line)))
     (org-agent-fake-start)
     (org-agent-fake-wait (eq org-agent-chat-attached t))
     (should (= 2 (length (org-agent-fake-requests "session/load"))))))
@@ -312,7 +312,7 @@ This one is ready only after Emacs has written a file."
     (org-agent-fake-wait (not (org-agent-rpc-live-p org-agent-kernel--connection)))
     (should (eq org-agent-kernel-state 'stopped))
     (should-not org-agent-kernel--timer)
-    (should (string-match-p "C-c C-c starts one" (org-agent-notify-header-line)))
+    (should (string-match-p "C-c C-c starts one" (org-agent-header-line)))
     (org-agent-fake-start)
     (org-agent-fake-say "Are you back?")
     (should (org-agent-kernel-ready-p))))

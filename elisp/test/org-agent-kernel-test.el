@@ -169,7 +169,7 @@ The buffers that were opened for what was asked from there go with it."
     (while (not (and (>= (org-agent-kernel-test--answers) answers)
                      (org-agent-kernel-test--idle-p)))
       (when (> (float-time) deadline)
-        (ert-fail (list "not settled" (substring-no-properties (org-agent-notify-header-line))
+        (ert-fail (list "not settled" (substring-no-properties (org-agent-header-line))
                         (list :attached org-agent-chat-attached
                               :status org-agent-chat-status
                               :outbox org-agent-chat-outbox
@@ -260,8 +260,8 @@ it talks to a kernel that was killed."
                    '((1 "Which notes?") (2 "Two of them")
                      (1 "* Again") (2 "Gr\u00fc\u00dfe \u4e16\u754c") (3 "Detail")
                      (1 ""))))
-    (should (string-match-p "test-model" (org-agent-notify-header-line)))
-    (should (string-match-p "[0-9]k? in, [0-9]+ out" (org-agent-notify-header-line)))))
+    (should (string-match-p "test-model" (org-agent-header-line)))
+    (should (string-match-p "[0-9]k? in, [0-9]+ out" (org-agent-header-line)))))
 
 (ert-deftest org-agent-kernel-streams-while-one-types ()
   "An answer streams in while the draft is typed, and can be undone."

@@ -14,7 +14,7 @@
 (require 'org-agent-layout)
 (require 'org-agent-page)
 (require 'ert-x)
-(require 'org-agent-notify)
+(require 'org-agent-header)
 
 (defun org-agent-layout-test--seen ()
   "Return what one sees of the buffer, with what stands before its lines."
@@ -236,9 +236,9 @@ There is nothing but ASCII."
         (call-interactively #'org-agent-header)
         (should (string-search org-agent-kernel-trouble messages)))
       (setq org-agent-kernel-trouble "It is gone")
-      (should (equal (org-agent-layout-header) (org-agent-notify-header-line))))
+      (should (equal (org-agent-layout-header) (org-agent-header-line))))
     ;; Wherever it is cut, what is escaped stays so.
-    (cl-letf (((symbol-function 'org-agent-notify-header-line)
+    (cl-letf (((symbol-function 'org-agent-header-line)
                (lambda () (concat (make-string 30 ?x) (make-string 80 ?%)))))
       (dotimes (n 40)
         (cl-letf (((symbol-function 'window-width) (lambda (&rest _) (+ 40 n))))

@@ -14,7 +14,6 @@
 (require 'cl-lib)
 (require 'org-agent-fake-kernel)
 (require 'org-agent-heading)
-(require 'org-agent-layout)
 (require 'org-agent-notify)
 
 (defconst org-agent-notify-test--desktop
@@ -85,17 +84,6 @@
           (read-event nil nil 0.05)))
       (should (equal (buffer-name (window-buffer)) "*org-agent-chat*"))
       (should (looking-at "\\* Is <b>")))))
-
-(ert-deftest org-agent-notify-header-explains-its-numbers ()
-  "The mouse on a number of the header line says what it counts."
-  (org-agent-fake-with-chat
-    (org-agent-chat-put :usage '(:input 12000 :output 300) :shown 9 :window 100)
-    (let ((line (org-agent-notify-header-line)))
-      (pcase-dolist (`(,shown . ,said) '(("12k in, 300 out" . "tokens that models read and wrote")
-                                         ("9%% full" . "what the model can read at once")))
-        (should (string-search said (or (get-text-property (string-search shown line)
-                                                           'help-echo line)
-                                        "")))))))
 
 (ert-deftest org-agent-notify-over-the-bus ()
   "A long turn is notified of over D-Bus.
@@ -212,30 +200,6 @@ in its environment, since libdbus reads only that."
             (org-agent-mode-line-mode -1)
             (should (equal global-mode-string '("mine"))))
         (org-agent-mode-line-mode -1)))))
-
-(ert-deftest org-agent-notify-header-is-made-when-it-changes ()
-  "While a turn runs, nothing is made for the header line that is the same."
-  (org-agent-fake-with-chat
-    (let ((line (org-agent-layout-header)))
-      (should-not (eq line (org-agent-layout-header))))
-    (org-agent-chat-put :turn "turn-1" :phase 'streaming :model "one")
-    (let ((line (org-agent-layout-header)))
-      (should (string-match-p "one.*streaming" line))
-      (should (eq line (org-agent-layout-header))))
-    (pcase-dolist (`(,words . ,change)
-                   `(("two" . ,(lambda () (org-agent-chat-put :model "two")))
-                     ("round 2 of 9" . ,(lambda ()
-                                          (org-agent-chat-put
-                                           :progress '(:turn "turn-1" :round 2 :of-rounds 9))))
-                     ("reads /p" . ,(lambda () (setq-local org-agent-context-project "/p")))
-                     ("not saved" . ,(lambda () (setq org-agent-file-owner-trouble "not saved")))
-                     ("kernel lost" . ,(lambda () (setq org-agent-kernel-state 'lost)))
-                     ("no kernel: why" . ,(lambda ()
-                                            (setq org-agent-kernel-state 'failed
-                                                  org-agent-kernel-trouble "why")))))
-      (should-not (string-match-p words (org-agent-layout-header)))
-      (funcall change)
-      (should (string-match-p words (org-agent-layout-header))))))
 
 (provide 'org-agent-notify-test)
 ;;; org-agent-notify-test.el ends here

@@ -147,7 +147,7 @@
       (org-agent-fake-delta question "a1" 9 "6789")
       (org-agent-fake-wait (org-agent-fake-requests "turn/get"))
       (org-agent-fake-settle)
-      (should-not (string-match-p "streaming" (org-agent-notify-header-line)))
+      (should-not (string-match-p "streaming" (org-agent-header-line)))
       (should (equal (org-agent-fake-text) alone)))))
 
 (ert-deftest org-agent-preview-is-read-only-while-written ()

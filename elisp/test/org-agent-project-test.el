@@ -75,7 +75,7 @@
           (from root)
           (should-not (string-match-p "without asking" messages)))
         (with-current-buffer "*org-agent-chat*"
-          (should (string-match-p "reads ~/src/thing/" (org-agent-notify-header-line))))
+          (should (string-match-p "reads ~/src/thing/" (org-agent-header-line))))
         (org-agent-fake-say "Here.")
         (should (equal (sent) (directory-file-name root)))
         (from elsewhere)
@@ -88,7 +88,7 @@
           (should (equal org-agent-context-project root))
           (let ((current-prefix-arg '(4)))
             (call-interactively #'org-agent-project-set))
-          (should-not (string-match-p "reads" (org-agent-notify-header-line))))
+          (should-not (string-match-p "reads" (org-agent-header-line))))
         (org-agent-fake-say "Nowhere.")
         (should-not (sent))
         (let (org-agent-project-taken)

@@ -52,7 +52,7 @@
           (org-agent-fake-wait org-agent-answer-previews)
           (org-agent-kernel-test--settle 1)
           (should (string-match-p "Paris" (buffer-string)))
-          (should (string-match-p "smollm2" (org-agent-notify-header-line)))
+          (should (string-match-p "smollm2" (org-agent-header-line)))
           (org-agent-kernel-test--say "Write a very long story about a garden.")
           (org-agent-fake-wait org-agent-answer-previews)
           (org-agent-stop-turn)

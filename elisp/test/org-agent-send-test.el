@@ -21,7 +21,6 @@
 (require 'org-agent-kernel)
 (require 'org-agent-kernel-start-test)
 (require 'org-agent-send)
-(require 'org-agent-notify)
 
 (ert-deftest org-agent-chat-sends-the-draft ()
   "The draft is first marked and saved, then sent, then acknowledged."

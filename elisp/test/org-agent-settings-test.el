@@ -189,12 +189,12 @@ Nothing is stopped for it."
   (org-agent-kernel-test--with
       (list (org-agent-kernel-test--exchange "Hello" (cons 'times -1)))
     (let ((pid (org-agent-kernel-test--pid)))
-      (should (string-match-p "test-model" (org-agent-notify-header-line)))
+      (should (string-match-p "test-model" (org-agent-header-line)))
       (write-region (format "* Models\n** mine\n:PROPERTIES:\n:BASE_URL: %s\n:MODEL: mine-1\n:API_KEY: env:ORG_AGENT_LLM_API_KEY\n:END:\n"
                             (getenv "ORG_AGENT_LLM_BASE_URL"))
                     nil (expand-file-name "config.org" org-agent-home) nil 'silent)
-      (org-agent-fake-wait (string-match-p "mine-1" (org-agent-notify-header-line))
-                           (org-agent-notify-header-line))
+      (org-agent-fake-wait (string-match-p "mine-1" (org-agent-header-line))
+                           (org-agent-header-line))
       (should (equal pid (org-agent-kernel-test--pid))))))
 
 (ert-deftest org-agent-settings-other-environment-is-told-once ()
@@ -229,7 +229,7 @@ A variable that it has as well, or that this Emacs lacks, is no matter."
           (should (equal said '("org-agent: the kernel runs without this Emacs's OPENAI_API_KEY, OTHER_KEY: M-x org-agent-stop, and your next message starts one with it"))))
         (should (string-match-p "OPENAI_API_KEY, OTHER_KEY: M-x org-agent-stop"
                                 (with-current-buffer "*org-agent-chat*"
-                                  (org-agent-notify-header-line))))
+                                  (org-agent-header-line))))
         (setq told nil)
         (org-agent-fake-kill)
         (org-agent-fake-start)

@@ -121,7 +121,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
       (should (equal (org-agent-fake-file-text) theirs))
       (should (= 1 (org-agent-siege-test--count "# mine")))
       (should (string-match-p "revert-buffer takes the file"
-                              (org-agent-notify-header-line)))
+                              (org-agent-header-line)))
       (revert-buffer t t)
       (org-agent-fake-settle)
       (org-agent-fake-wait (eq org-agent-chat-attached t))
@@ -161,7 +161,7 @@ The rest of it comes after `org-agent-kernel-test--let-go'."
       (org-agent-fake-wait (= 3 (org-agent-kernel-test--answers)))
       (org-agent-fake-settle)
       (should (equal (org-agent-fake-file-text) text))
-      (should (string-match-p "read-only" (org-agent-notify-header-line)))
+      (should (string-match-p "read-only" (org-agent-header-line)))
       (should (buffer-modified-p))
       (set-file-modes file #o644)
       (save-buffer)
