@@ -29,7 +29,7 @@ func TestRealEngineHoldsToTheGrammar(t *testing.T) {
 	for _, model := range []string{"smollm2", "gemma3"} {
 		t.Run(model, func(t *testing.T) {
 			server := llmtest.StartLlamaCpp(t, model, "--ctx-size", "4096").Wait(t)
-			provider, err := openai.New(openai.Config{Name: model, BaseURL: server.URL(), Model: model, GrammarField: "grammar"})
+			provider, err := openai.New(llm.ServerConfig{Name: model, BaseURL: server.URL(), Model: model, GrammarField: "grammar"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -44,7 +44,7 @@ func TestRealEngineHoldsToTheGrammar(t *testing.T) {
 				}
 				for seed := range times {
 					warm := []float64{0, 0.8, 1.5}[(number+seed)%3]
-					provider, err := openai.New(openai.Config{Name: model, BaseURL: server.URL(), Model: model, GrammarField: "grammar", Extra: map[string]any{"seed": number*100 + seed}})
+					provider, err := openai.New(llm.ServerConfig{Name: model, BaseURL: server.URL(), Model: model, GrammarField: "grammar", Body: map[string]any{"seed": number*100 + seed}})
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -44,6 +44,14 @@ type ServerConfig struct {
 	Logger *slog.Logger
 }
 
+// String returns the configuration without secrets.
+func (c ServerConfig) String() string {
+	return fmt.Sprintf("{Name:%s BaseURL:%s Model:%s Key:%s}", c.Name, RedactURL(c.BaseURL), c.Model, c.Key)
+}
+
+// GoString returns the same as String, for %#v.
+func (c ServerConfig) GoString() string { return c.String() }
+
 // FoundServer is a server that answered on this machine.
 type FoundServer struct {
 	Name, BaseURL string

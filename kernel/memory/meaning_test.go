@@ -47,7 +47,7 @@ func means(t testing.TB, x *memory.Index, faults ...llmtest.Exchange) *llmtest.S
 // meaningOf returns the meaning of texts as a model of the server has it.
 func meaningOf(t testing.TB, server *llmtest.Server, model string) *memory.Meaning {
 	t.Helper()
-	provider, err := openai.New(openai.Config{BaseURL: server.URL(), Model: model})
+	provider, err := openai.New(llm.ServerConfig{BaseURL: server.URL(), Model: model})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ package anthropic
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -29,7 +29,6 @@ import (
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/transport"
-	"org-agent/kernel/secret"
 )
 
 // DefaultBaseURL is the server of a Config that names none.
@@ -42,49 +41,17 @@ const afterStop = 2 * time.Second
 // nobody takes the stream for dead. A server sends them while the model thinks and does not show what.
 const quietLimit = 15 * time.Second
 
-// Config is the address of a server and how to ask it. The zero value is Anthropic without a key.
-type Config struct {
-	// Name is the provider's name in errors and in deltas; by default the host.
-	Name string
-	// BaseURL is the address before "/v1/messages". It may end in /v1.
-	BaseURL string
-	// APIKey is sent as x-api-key; empty sends none.
-	APIKey secret.Text
-	// Model is the model for requests that name none. "" means the only one that the server lists.
-	Model string
-	// Effort is sent as written. "none" turns thinking off. "" leaves it to the model.
-	Effort string
-	// Headers are sent with every request. They replace others of the same name.
-	Headers map[string]secret.Text
-	// Query stands behind the ? of every address.
-	Query string
-	// Extra is merged into the body of every request for a reply, and replaces other fields.
-	Extra map[string]any
-	// HTTPClient makes the requests; nil means that of transport.NewClient.
-	HTTPClient *http.Client
-	// Logger is told once of each kind of event that is not known. nil means that nobody is.
-	Logger *slog.Logger
-}
-
-// String returns the configuration without secrets.
-func (c Config) String() string {
-	return fmt.Sprintf("{Name:%s BaseURL:%s Model:%s APIKey:%s}", c.Name, llm.RedactURL(c.BaseURL), c.Model, c.APIKey)
-}
-
-// GoString returns the same as String, for %#v.
-func (c Config) GoString() string { return c.String() }
-
 // Provider asks one server. Use New to make one.
 type Provider struct {
-	config Config
-	base   *url.URL
-	client *http.Client
-	quiet  time.Duration
-	known  unknowns
+	config  llm.ServerConfig
+	base    *url.URL
+	client  *http.Client
+	quiet   time.Duration
+	only    transport.OnlyModel
+	ignored transport.Ignored
 
-	mu        sync.Mutex
-	onlyModel string         // the only model of the server; set when the server was asked
-	longest   map[string]int // the longest replies of models, in tokens, as the server said
+	mu      sync.Mutex
+	longest map[string]int // the longest replies of models, in tokens, as the server said
 }
 
 // String returns the configuration without its secrets. So does GoString, for %#v.
@@ -93,29 +60,20 @@ func (p *Provider) GoString() string { return p.config.String() }
 
 // New returns a provider for the configured server. It sends nothing to the server. Its only error is an
 // invalid base URL.
-func New(config Config) (*Provider, error) {
-	if config.BaseURL == "" {
-		config.BaseURL = DefaultBaseURL
+func New(config llm.ServerConfig) (*Provider, error) {
+	config.BaseURL = cmp.Or(config.BaseURL, DefaultBaseURL)
+	base, err := transport.Base(config.Name, config.BaseURL, "")
+	if err != nil {
+		return nil, err
 	}
-	base, err := url.Parse(strings.TrimSpace(config.BaseURL))
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, &llm.Error{Class: llm.ClassBadRequest, Provider: config.Name,
-			Message: fmt.Sprintf("%q is not the address of a server", llm.RedactURL(config.BaseURL)),
-			Advice:  "write the base URL as http://HOST:PORT or https://HOST"}
-	}
-	if config.Name == "" {
-		config.Name = base.Host
-	}
+	config.Name = cmp.Or(config.Name, base.Host)
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
 	base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1") + "/"
 	base.RawQuery, base.Fragment = config.Query, ""
-	client := config.HTTPClient
-	if client == nil {
-		client = transport.NewClient()
-	}
-	return &Provider{config: config, base: base, client: client, quiet: quietLimit, longest: map[string]int{}}, nil
+	return &Provider{config: config, base: base, client: transport.NewClient(), quiet: quietLimit, longest: map[string]int{},
+		ignored: transport.Ignored{Logger: config.Logger, Provider: config.Name}}, nil
 }
 
 // Name returns the provider's name.
@@ -155,7 +113,7 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 	if err != nil {
 		return p.complete(err)
 	}
-	reply := decoder{provider: p.config.Name, model: model, writer: asked.writer, thinks: asked.thoughts, known: &p.known, logger: p.config.Logger}
+	reply := decoder{provider: p.config.Name, model: model, writer: asked.writer, thinks: asked.thoughts, ignored: &p.ignored}
 	for pauses := 0; ; {
 		going, err := p.receive(ctx, asked, &reply, yield)
 		switch {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"org-agent/kernel/llm"
-	"org-agent/kernel/llm/anthropic"
 	"org-agent/kernel/llm/dialect"
 	"org-agent/kernel/llm/llmtest"
 )
@@ -62,8 +61,8 @@ func calls(turn, n int) (all []llmtest.Call) {
 }
 
 // thinking is a configuration with which the model must think, and the server sees that it did.
-func thinking() anthropic.Config {
-	return anthropic.Config{Extra: map[string]any{"thinking": map[string]any{"type": "enabled", "budget_tokens": 1024}}}
+func thinking() llm.ServerConfig {
+	return llm.ServerConfig{Body: map[string]any{"thinking": map[string]any{"type": "enabled", "budget_tokens": 1024}}}
 }
 
 // TestThoughtsGoBack checks that a server which binds thoughts to what was before them takes a turn with
@@ -116,7 +115,7 @@ func TestThoughtsThatAreMissed(t *testing.T) {
 	if reply, err := ask(t, provider(t, server, thinking()), hello()); err != nil || reply.Text != "Done." || body(t, server, 1)["thinking"] != nil {
 		t.Errorf("%+v, %v", reply, err)
 	}
-	wrong := anthropic.Config{Extra: map[string]any{"thinking": map[string]any{"type": "enabled", "budget_tokens": 5}}}
+	wrong := llm.ServerConfig{Body: map[string]any{"thinking": map[string]any{"type": "enabled", "budget_tokens": 5}}}
 	if _, err := ask(t, provider(t, llmtest.Start(t), wrong), hello()); llm.ClassOf(err) != llm.ClassBadRequest || !strings.Contains(err.Error(), "budget_tokens") {
 		t.Errorf("%v", err)
 	}
@@ -152,7 +151,7 @@ func TestThoughtsOfAnotherModel(t *testing.T) {
 // A conversation whose beginning has changed is sent without the thoughts that were bound to it.
 func TestThoughtsThatAreRefused(t *testing.T) {
 	server := start(t, llmtest.ServerScript{Bound: true, Exchanges: []llmtest.Exchange{{Reasoning: "I think.", Calls: calls(1, 2)}, {Reply: "Done."}}})
-	c := newTalk(t, provider(t, server, anthropic.Config{Effort: "high"}))
+	c := newTalk(t, provider(t, server, llm.ServerConfig{Effort: "high"}))
 	c.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: "Where is it?"}}
 	reply, err := ask(t, c.model, c.request)
 	if err != nil {
@@ -198,7 +197,7 @@ func TestTheBeginningIsCached(t *testing.T) {
 		script = append(script, llmtest.Exchange{Reply: "The answer is here. " + strings.Repeat("word ", 30)})
 	}
 	server := start(t, llmtest.ServerScript{Bound: true, Exchanges: script})
-	c := newTalk(t, provider(t, server, anthropic.Config{Effort: "high"}))
+	c := newTalk(t, provider(t, server, llm.ServerConfig{Effort: "high"}))
 	for turn := range 10 {
 		c.say(fmt.Sprintf("Question %d: where is it?", turn))
 	}
@@ -223,13 +222,13 @@ func TestMarks(t *testing.T) {
 	request := offered()
 	request.Sections = []llm.Section{{Text: "stays", Stable: true}, {Text: "also", Stable: true}, {Text: "changes"}, {Text: "with it", Stable: true}}
 	marked := map[string]any{"type": "ephemeral"}
-	system, ok := sent(t, anthropic.Config{}, request)["system"].([]any)
+	system, ok := sent(t, llm.ServerConfig{}, request)["system"].([]any)
 	if !ok || len(system) != 2 || fmt.Sprint(system[0]) != fmt.Sprint(map[string]any{"type": "text", "text": "stays\n\nalso", "cache_control": marked}) ||
 		fmt.Sprint(system[1]) != fmt.Sprint(map[string]any{"type": "text", "text": "changes\n\nwith it"}) {
 		t.Errorf("the system prompt is %v", system)
 	}
 	request.Sections = nil
-	got := sent(t, anthropic.Config{}, request)
+	got := sent(t, llm.ServerConfig{}, request)
 	if tools, ok := got["tools"].([]any); !ok || !strings.Contains(fmt.Sprint(tools[1]), "cache_control") || strings.Contains(fmt.Sprint(tools[0]), "cache_control") || got["system"] != nil {
 		t.Errorf("without a system prompt: %v", got)
 	}

@@ -5,12 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/transport"
 	"org-agent/kernel/text"
 )
 
@@ -77,8 +77,7 @@ type decoder struct {
 	provider, model string
 	writer          string // of the original
 	thinks          bool   // the conversation has thoughts, so it needs the reply as it is written
-	known           *unknowns
-	logger          *slog.Logger
+	ignored         *transport.Ignored
 
 	begun   bool // there was a delta
 	started bool // there was an event of the protocol
@@ -123,7 +122,7 @@ func (d *decoder) decode(data []byte) (delta llm.Delta, err error) {
 		if !d.started {
 			return delta, &llm.Error{Class: llm.ClassProtocol, Message: fmt.Sprintf("%q is not an event", text.Clip(string(data), 80))}
 		}
-		d.known.note(d.logger, d.provider, "event", e.Type)
+		d.ignored.Note("event", e.Type)
 	}
 	d.started = true
 	if err == nil && !delta.Empty() && !d.begun {
@@ -312,7 +311,7 @@ func (d *decoder) open(index int, raw json.RawMessage) (delta llm.Delta, err err
 			return llm.Delta{}, endless(fmt.Sprintf("it has more than %d calls", llm.CallsLimit))
 		}
 	default:
-		d.known.note(d.logger, d.provider, "block", b.start.Type)
+		d.ignored.Note("block", b.start.Type)
 	}
 	d.blocks = append(d.blocks, b)
 	return delta, d.grow(len(raw) + 64)
@@ -322,7 +321,7 @@ func (d *decoder) open(index int, raw json.RawMessage) (delta llm.Delta, err err
 func (d *decoder) add(e event) (delta llm.Delta, err error) {
 	b := d.block(e.Index)
 	if b == nil {
-		d.known.note(d.logger, d.provider, "piece of a block that has not begun", e.Delta.Type)
+		d.ignored.Note("piece of a block that has not begun", e.Delta.Type)
 		return delta, nil
 	}
 	switch e.Delta.Type {
@@ -341,7 +340,7 @@ func (d *decoder) add(e event) (delta llm.Delta, err error) {
 		}
 	case "citations_delta":
 	default:
-		d.known.note(d.logger, d.provider, "piece of a block", e.Delta.Type)
+		d.ignored.Note("piece of a block", e.Delta.Type)
 	}
 	return delta, d.grow(len(e.Delta.Text) + len(e.Delta.Thinking) + len(e.Delta.Signature) + len(e.Delta.Input))
 }

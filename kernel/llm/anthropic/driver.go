@@ -13,8 +13,7 @@ func Driver() llm.Driver {
 				return nil, &llm.Error{Class: llm.ClassBadRequest, Provider: c.Name, Message: "the protocol anthropic has no grammars",
 					Advice: "leave GRAMMAR out; the dialect constrained holds replies to a JSON Schema here"}
 			}
-			provider, err := New(Config{Name: c.Name, BaseURL: c.BaseURL, APIKey: c.Key, Model: c.Model, Effort: c.Effort,
-				Headers: c.Headers, Query: c.Query, Extra: c.Body, Logger: c.Logger})
+			provider, err := New(c)
 			if err != nil {
 				return nil, err
 			}

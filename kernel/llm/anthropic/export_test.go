@@ -1,10 +1,10 @@
 package anthropic
 
 import (
-	"log/slog"
 	"time"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/transport"
 )
 
 // SetQuiet sets how long a stream may have only signs of life before one is passed on.
@@ -12,7 +12,7 @@ func SetQuiet(p *Provider, quiet time.Duration) { p.quiet = quiet }
 
 // ReadStream decodes events as a provider does.
 func ReadStream(events []string, see func(llm.Delta, error)) {
-	reply := decoder{provider: "test", model: "test", known: &unknowns{}, logger: slog.New(slog.DiscardHandler)}
+	reply := decoder{provider: "test", model: "test", ignored: &transport.Ignored{}}
 	for _, e := range events {
 		delta, err := reply.decode([]byte(e))
 		see(delta, err)

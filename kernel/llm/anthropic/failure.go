@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,23 +24,10 @@ type doer struct {
 // Do sends the request.
 func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	p := d.provider
-	query := request.URL.Query()
-	for name, values := range p.base.Query() {
-		query[name] = values
+	if p.config.Key != "" {
+		request.Header.Set("X-Api-Key", p.config.Key.Reveal())
 	}
-	request.URL.RawQuery = query.Encode()
-	for name := range request.Header {
-		if strings.HasPrefix(name, "X-Stainless-") {
-			request.Header.Del(name)
-		}
-	}
-	request.Header.Set("User-Agent", "org-agent")
-	if p.config.APIKey != "" {
-		request.Header.Set("X-Api-Key", p.config.APIKey.Reveal())
-	}
-	for name, value := range p.config.Headers {
-		request.Header.Set(name, value.Reveal())
-	}
+	transport.Decorate(request, p.base, p.config.Headers)
 	response, err := p.client.Do(request)
 	if err != nil {
 		return nil, err
@@ -129,34 +115,19 @@ func (p *Provider) requestFailure(ctx context.Context, err error) *llm.Error {
 	if ctx.Err() != nil {
 		return llm.ContextError(ctx, p.config.Name)
 	}
-	failure := &llm.Error{Class: llm.ClassBadRequest, Err: err}
-	if ours, ok := errors.AsType[*llm.Error](err); ok {
-		failure = ours
-	} else if unsent, ok := errors.AsType[*url.Error](err); ok {
-		failure = transport.Unreachable(p.base, unsent.Err)
-	}
+	failure := transport.RequestFailure(p.base, err)
 	if failure.Class == llm.ClassModel {
-		p.forgetModel()
+		p.only.Forget()
 	}
 	return p.complete(failure)
 }
 
 // readFailure returns the error of a stream that ended before the reply did.
-func (p *Provider) readFailure(err error) *llm.Error {
-	failure := &llm.Error{Class: llm.ClassTruncated}
-	if ours, ok := errors.AsType[*llm.Error](err); ok {
-		failure = ours
-	} else if errors.Is(err, transport.ErrNotAnAPI) {
-		failure = &llm.Error{Class: llm.ClassProtocol, Message: err.Error()}
-	} else if !transport.IsEnd(err) {
-		failure.Err = err
-	}
-	return p.complete(failure)
-}
+func (p *Provider) readFailure(err error) *llm.Error { return p.complete(transport.ReadFailure(err)) }
 
 // complete adds the provider's name and removes its secrets.
 func (p *Provider) complete(err error) *llm.Error {
-	failure := transport.Complete(err, p.config.Name, p.config.APIKey, p.config.Headers)
+	failure := transport.Complete(err, p.config.Name, p.config.Key, p.config.Headers)
 	if failure.Class == llm.ClassProtocol && failure.Advice == "" {
 		failure.Advice = "check the base URL and DRIVER: it must be the address of a server with Anthropic's Messages"
 	}

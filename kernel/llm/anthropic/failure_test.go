@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"org-agent/kernel/llm"
-	"org-agent/kernel/llm/anthropic"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/llm/transport"
 )
@@ -65,7 +64,7 @@ func TestFailures(t *testing.T) {
 		{"redirect", llmtest.Exchange{Status: 307, Body: "x", Headers: map[string]string{"Location": "https://u:p@elsewhere/v1?key=1"}}, llm.ClassProtocol, "https://elsewhere/v1", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			reply, err := ask(t, provider(t, llmtest.Start(t, c.exchange), anthropic.Config{}), hello())
+			reply, err := ask(t, provider(t, llmtest.Start(t, c.exchange), llm.ServerConfig{}), hello())
 			if err == nil || llm.ClassOf(err) != c.class || !strings.Contains(err.Error(), c.says) || reply.Text != c.text || len(reply.Calls) > 0 {
 				t.Fatalf("%+v, class %q, error %v", reply, llm.ClassOf(err), err)
 			}
@@ -86,7 +85,7 @@ func TestFailures(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	overloaded := status(529, "overloaded_error", "Overloaded")
 	overloaded.Headers = map[string]string{"Retry-After": "7"}
-	_, err := ask(t, provider(t, llmtest.Start(t, overloaded), anthropic.Config{}), hello())
+	_, err := ask(t, provider(t, llmtest.Start(t, overloaded), llm.ServerConfig{}), hello())
 	if failure, ok := errors.AsType[*llm.Error](err); !ok || failure.RetryAfter != 7*time.Second || failure.Status != 529 {
 		t.Errorf("%+v", err)
 	}
@@ -94,7 +93,7 @@ func TestRetryAfter(t *testing.T) {
 	late := inStream("overloaded_error", "Overloaded")
 	late.Reply = ""
 	server := llmtest.Start(t, overloaded, late, llmtest.Exchange{Reply: "here"})
-	reply, err := ask(t, llm.Retry{Next: provider(t, server, anthropic.Config{}), FirstPause: time.Millisecond}, hello())
+	reply, err := ask(t, llm.Retry{Next: provider(t, server, llm.ServerConfig{}), FirstPause: time.Millisecond}, hello())
 	if err != nil || reply.Text != "here" || len(server.Requests()) != 3 {
 		t.Errorf("%+v, %v, %d requests", reply, err, len(server.Requests()))
 	}
@@ -104,7 +103,7 @@ func TestRetryAfter(t *testing.T) {
 // which is kept.
 func TestRepliesAreAsLongAsModelsWrite(t *testing.T) {
 	server := llmtest.Start(t, status(400, "invalid_request_error", "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for test-model"), llmtest.Exchange{Times: 2, Reply: "x"})
-	model := provider(t, server, anthropic.Config{})
+	model := provider(t, server, llm.ServerConfig{})
 	for range 2 {
 		if _, err := ask(t, model, hello()); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // provider returns a provider for a test server.
-func provider(t *testing.T, server *llmtest.Server, config anthropic.Config) *anthropic.Provider {
+func provider(t *testing.T, server *llmtest.Server, config llm.ServerConfig) *anthropic.Provider {
 	t.Helper()
 	if config.BaseURL == "" {
 		config.BaseURL = server.URL()
@@ -57,7 +57,7 @@ func hello() llm.Request {
 }
 
 // sent returns the body of the request that a provider makes.
-func sent(t *testing.T, config anthropic.Config, request llm.Request) map[string]any {
+func sent(t *testing.T, config llm.ServerConfig, request llm.Request) map[string]any {
 	t.Helper()
 	server := llmtest.Start(t, llmtest.Exchange{Reply: "x"})
 	if _, err := ask(t, provider(t, server, config), request); err != nil {

@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -13,11 +12,10 @@ import (
 	"org-agent/kernel/llm/transport"
 )
 
-// The limits of a list of models: its bytes, its pages, and how many models an error lists.
+// The limits of a list of models: its bytes, and its pages.
 const (
 	modelsLimit = 8 << 20
 	pagesLimit  = 20
-	shownModels = 12
 )
 
 // mostTokens is more than the window of any model.
@@ -79,41 +77,9 @@ func (p *Provider) Window(ctx context.Context, model string) (int, error) {
 }
 
 // modelFor returns the model that a request names, or else the configured one, or else the only one that
-// the server lists. The server is asked once.
+// the server lists.
 func (p *Provider) modelFor(ctx context.Context, requested string) (string, error) {
-	p.mu.Lock()
-	only := p.onlyModel
-	p.mu.Unlock()
-	for _, set := range []string{requested, p.config.Model, only} {
-		if set != "" {
-			return set, nil
-		}
-	}
-	names, err := p.Models(ctx)
-	switch {
-	case err != nil:
-		return "", err
-	case len(names) == 0:
-		return "", &llm.Error{Class: llm.ClassModel, Provider: p.config.Name, Message: "no model is set and the server lists none"}
-	case len(names) > 1:
-		shown := strings.Join(names[:min(len(names), shownModels)], ", ")
-		if more := len(names) - shownModels; more > 0 {
-			shown += fmt.Sprintf(" and %d more", more)
-		}
-		return "", &llm.Error{Class: llm.ClassModel, Provider: p.config.Name, Message: "no model is set and the server has several: " + shown}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.onlyModel = names[0]
-	return names[0], nil
-}
-
-// forgetModel makes the next request ask for the model again. It is called when the server has no model
-// with that name.
-func (p *Provider) forgetModel() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.onlyModel = ""
+	return p.only.Of(ctx, p.config.Name, p.Models, requested, p.config.Model)
 }
 
 // limitReplies keeps how long the replies of a model may be, in tokens.

@@ -48,7 +48,7 @@ func (p *Provider) compose(request llm.Request, model string) (*body, error) {
 	if len(request.Stop) > 0 {
 		asked.fields["stop_sequences"] = request.Stop
 	}
-	maps.Copy(asked.fields, p.config.Extra)
+	maps.Copy(asked.fields, p.config.Body)
 	if _, set := asked.fields["temperature"]; !set && request.Temperature != nil && asked.thinking() == "" && !since(model, 4, 7) {
 		asked.fields["temperature"] = *request.Temperature
 	}

@@ -29,7 +29,7 @@ func TestFields(t *testing.T) {
 	adaptive := map[string]any{"type": "adaptive", "display": "summarized"}
 	manual := map[string]any{"type": "enabled", "budget_tokens": 2048.0}
 	for name, c := range map[string]struct {
-		config anthropic.Config
+		config llm.ServerConfig
 		model  string
 		change func(*llm.Request)
 		want   map[string]any // nil: the field is not there
@@ -37,7 +37,7 @@ func TestFields(t *testing.T) {
 		"plain":      {want: map[string]any{"max_tokens": 32000.0, "stream": true, "temperature": nil, "thinking": nil, "output_config": nil, "stop_sequences": nil, "tools": nil}},
 		"as asked":   {change: func(r *llm.Request) { r.Temperature, r.MaxTokens, r.Stop = &warm, 7, []string{"END"} }, want: map[string]any{"temperature": 0.5, "max_tokens": 7.0, "stop_sequences": []any{"END"}}},
 		"no grammar": {change: func(r *llm.Request) { r.Grammar = "root ::= \"x\"" }, want: map[string]any{"grammar": nil}},
-		"schema": {config: anthropic.Config{Effort: "high"}, model: "claude-opus-4-6", change: func(r *llm.Request) {
+		"schema": {config: llm.ServerConfig{Effort: "high"}, model: "claude-opus-4-6", change: func(r *llm.Request) {
 			r.Schema = func(unions int) json.RawMessage {
 				return json.RawMessage(fmt.Sprintf(`{"type":"object","properties":{"at_most_%d":{"type":"string"}},"required":["at_most_%[1]d"],"additionalProperties":false}`, unions))
 			}
@@ -45,14 +45,14 @@ func TestFields(t *testing.T) {
 			"type": "object", "properties": map[string]any{"at_most_16": map[string]any{"type": "string"}}, "required": []any{"at_most_16"}, "additionalProperties": false}}}}},
 		"old model":   {model: "claude-3-5-haiku-20241022", want: map[string]any{"max_tokens": 8192.0}},
 		"older model": {model: "claude-3-haiku-20240307", want: map[string]any{"max_tokens": 4096.0}},
-		"effort":      {config: anthropic.Config{Effort: "high"}, model: "claude-opus-4-6", want: map[string]any{"output_config": map[string]any{"effort": "high"}, "thinking": adaptive}},
-		"effort before there was adaptive thinking": {config: anthropic.Config{Effort: "low"}, model: "claude-opus-4-5-20251101", want: map[string]any{"output_config": map[string]any{"effort": "low"}, "thinking": nil}},
-		"effort of another's model":                 {config: anthropic.Config{Effort: "low"}, model: "qwen3", want: map[string]any{"output_config": map[string]any{"effort": "low"}, "thinking": nil}},
-		"no effort":                                 {config: anthropic.Config{Effort: "none"}, model: "claude-opus-5", want: map[string]any{"output_config": nil, "thinking": map[string]any{"type": "disabled"}}},
-		"temperature beside thoughts":               {config: anthropic.Config{Effort: "high"}, model: "claude-sonnet-4-6", change: func(r *llm.Request) { r.Temperature = &warm }, want: map[string]any{"temperature": nil}},
+		"effort":      {config: llm.ServerConfig{Effort: "high"}, model: "claude-opus-4-6", want: map[string]any{"output_config": map[string]any{"effort": "high"}, "thinking": adaptive}},
+		"effort before there was adaptive thinking": {config: llm.ServerConfig{Effort: "low"}, model: "claude-opus-4-5-20251101", want: map[string]any{"output_config": map[string]any{"effort": "low"}, "thinking": nil}},
+		"effort of another's model":                 {config: llm.ServerConfig{Effort: "low"}, model: "qwen3", want: map[string]any{"output_config": map[string]any{"effort": "low"}, "thinking": nil}},
+		"no effort":                                 {config: llm.ServerConfig{Effort: "none"}, model: "claude-opus-5", want: map[string]any{"output_config": nil, "thinking": map[string]any{"type": "disabled"}}},
+		"temperature beside thoughts":               {config: llm.ServerConfig{Effort: "high"}, model: "claude-sonnet-4-6", change: func(r *llm.Request) { r.Temperature = &warm }, want: map[string]any{"temperature": nil}},
 		"temperature of a model that has none":      {model: "claude-opus-4-7", change: func(r *llm.Request) { r.Temperature = &warm }, want: map[string]any{"temperature": nil}},
 		"temperature of a dated model":              {model: "claude-sonnet-4-20250514", change: func(r *llm.Request) { r.Temperature = &warm }, want: map[string]any{"temperature": 0.5}},
-		"fields of the person": {config: anthropic.Config{Effort: "high", Extra: map[string]any{"thinking": manual, "top_k": 3.0}}, model: "claude-opus-5",
+		"fields of the person": {config: llm.ServerConfig{Effort: "high", Body: map[string]any{"thinking": manual, "top_k": 3.0}}, model: "claude-opus-5",
 			change: func(r *llm.Request) { r.Temperature = &warm }, want: map[string]any{"thinking": manual, "top_k": 3.0, "temperature": nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestHeaders(t *testing.T) {
 		t.Setenv(name, value)
 	}
 	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: "x"})
-	config := anthropic.Config{APIKey: "sk-key", Query: "beta=true", Headers: map[string]secret.Text{"Anthropic-Beta": "context-1m"}}
+	config := llm.ServerConfig{Key: "sk-key", Query: "beta=true", Headers: map[string]secret.Text{"Anthropic-Beta": "context-1m"}}
 	if _, err := ask(t, provider(t, server, config), hello()); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestHeaders(t *testing.T) {
 	if got.Path != "/v1/messages" || got.Query != "beta=true" {
 		t.Errorf("asked %s?%s", got.Path, got.Query)
 	}
-	if _, err := ask(t, provider(t, server, anthropic.Config{BaseURL: strings.TrimSuffix(server.URL(), "/v1") + "/"}), hello()); err != nil {
+	if _, err := ask(t, provider(t, server, llm.ServerConfig{BaseURL: strings.TrimSuffix(server.URL(), "/v1") + "/"}), hello()); err != nil {
 		t.Error(err)
 	}
 	if got := server.Requests()[1]; got.Header.Get("X-Api-Key") != "" || got.Path != "/v1/messages" {
@@ -119,7 +119,7 @@ func TestFunctionsAreSent(t *testing.T) {
 		llm.Message{Role: llm.RoleUser, Text: "Meanwhile", Images: []llm.Image{{Name: "a.png", Media: "image/png", Data: []byte("bytes")}}},
 		llm.Message{Role: llm.RoleUser, Text: " \n"},
 		llm.Message{Role: llm.RoleAssistant, Text: "So \n"})
-	got := sent(t, anthropic.Config{}, request)
+	got := sent(t, llm.ServerConfig{}, request)
 	encoded, err := json.Marshal([]any{got["tools"], got["messages"]})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestDialectsAreNeeded(t *testing.T) {
 	server := llmtest.Start(t)
 	request := hello()
 	request.Messages = append(request.Messages, llm.Message{Role: llm.RoleKernel, Text: "a remark"})
-	if _, err := ask(t, provider(t, server, anthropic.Config{}), request); llm.ClassOf(err) != llm.ClassBadRequest || len(server.Requests()) != 0 {
+	if _, err := ask(t, provider(t, server, llm.ServerConfig{}), request); llm.ClassOf(err) != llm.ClassBadRequest || len(server.Requests()) != 0 {
 		t.Errorf("%v", err)
 	}
 }
@@ -150,7 +150,7 @@ func TestDialectsAreNeeded(t *testing.T) {
 // TestModels checks the list of models, the only model, and the context window.
 func TestModels(t *testing.T) {
 	server := start(t, llmtest.ServerScript{Models: []string{"claude-b", "claude-a"}, Exchanges: []llmtest.Exchange{{Reply: "x"}}})
-	model := provider(t, server, anthropic.Config{})
+	model := provider(t, server, llm.ServerConfig{})
 	if names, err := model.Models(t.Context()); err != nil || fmt.Sprint(names) != "[claude-a claude-b]" {
 		t.Errorf("%v, %v", names, err)
 	}

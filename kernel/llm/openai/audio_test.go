@@ -27,7 +27,7 @@ func audio(t *testing.T, transcriptions, voices []llmtest.Exchange) *llmtest.Ser
 
 func TestTranscribe(t *testing.T) {
 	server := audio(t, []llmtest.Exchange{{Match: "^speech.wav whisper de$", Reply: " Grüße\n\"x\" "}, {Echo: true}}, nil)
-	p := provider(t, server, openai.Config{APIKey: "key"})
+	p := provider(t, server, llm.ServerConfig{Key: "key"})
 	text, err := p.Transcribe(t.Context(), llmtest.WAV(0.5), "de")
 	if err != nil || text != " Grüße\n\"x\" " {
 		t.Errorf("%q, %v", text, err)
@@ -65,7 +65,7 @@ func TestAudioFaults(t *testing.T) {
 		"without end":     {llmtest.Exchange{Body: `{"text":"`, BodySize: 6 << 20}, llm.ClassProtocol, "longer than"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := provider(t, audio(t, []llmtest.Exchange{c.exchange}, []llmtest.Exchange{c.exchange}), openai.Config{APIKey: "sk-secret"})
+			p := provider(t, audio(t, []llmtest.Exchange{c.exchange}, []llmtest.Exchange{c.exchange}), llm.ServerConfig{Key: "sk-secret"})
 			_, err := p.Transcribe(t.Context(), llmtest.WAV(0.1), "")
 			if llm.ClassOf(err) != c.class || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "sk-secret") || llm.HintOf(err) == "" {
 				t.Errorf("hearing: %s: %v", llm.ClassOf(err), err)
@@ -85,7 +85,7 @@ func TestAudioCut(t *testing.T) {
 		_, _ = w.Write([]byte(`{"text":"half`))
 	}))
 	defer cut.Close()
-	p, err := openai.New(openai.Config{BaseURL: cut.URL, Model: "m"})
+	p, err := openai.New(llm.ServerConfig{BaseURL: cut.URL, Model: "m"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,14 +96,14 @@ func TestAudioCut(t *testing.T) {
 	server := audio(t, []llmtest.Exchange{{FirstDelay: llmtest.Duration(time.Hour)}}, nil)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := provider(t, server, openai.Config{Model: "m"}).Transcribe(ctx, llmtest.WAV(0.1), ""); llm.ClassOf(err) != llm.ClassTimeout {
+	if _, err := provider(t, server, llm.ServerConfig{Model: "m"}).Transcribe(ctx, llmtest.WAV(0.1), ""); llm.ClassOf(err) != llm.ClassTimeout {
 		t.Errorf("silent: %v", err)
 	}
 }
 
 func TestSpeak(t *testing.T) {
 	server := audio(t, nil, []llmtest.Exchange{{Match: "^Hello$", Reply: string(llmtest.WAV(0.2))}})
-	sound, err := provider(t, server, openai.Config{}).Speak(t.Context(), "Hello", "alloy")
+	sound, err := provider(t, server, llm.ServerConfig{}).Speak(t.Context(), "Hello", "alloy")
 	if err != nil || string(sound) != string(llmtest.WAV(0.2)) {
 		t.Errorf("%d bytes, %v", len(sound), err)
 	}
@@ -115,7 +115,7 @@ func TestSpeak(t *testing.T) {
 // TestServerTakesOnlyForms checks that the test's own server refuses what a real one refuses.
 func TestServerTakesOnlyForms(t *testing.T) {
 	server := audio(t, []llmtest.Exchange{{Times: -1, Reply: "x"}}, nil)
-	p := provider(t, server, openai.Config{Model: "m"})
+	p := provider(t, server, llm.ServerConfig{Model: "m"})
 	for name, data := range map[string][]byte{"nothing": nil, "no WAV": []byte("OggS and more"), "no sound": llmtest.WAV(0), "half a head": llmtest.WAV(1)[:20]} {
 		if _, err := p.Transcribe(t.Context(), data, ""); llm.ClassOf(err) != llm.ClassBadRequest {
 			t.Errorf("%s: %v", name, err)

@@ -8,7 +8,6 @@ import (
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/llmtest"
-	"org-agent/kernel/llm/openai"
 )
 
 // offered is a request with two functions.
@@ -26,7 +25,7 @@ func TestCalls(t *testing.T) {
 		t.Run(string("style "+style), func(t *testing.T) {
 			for _, finish := range []string{"", "stop"} {
 				server := llmtest.Start(t, llmtest.Exchange{Reply: "I look.", Calls: want, CallStyle: style, Ending: llmtest.Ending{Finish: finish}})
-				reply, err := llm.Collect(provider(t, server, openai.Config{Model: "test-model"}).Stream(t.Context(), offered()))
+				reply, err := llm.Collect(provider(t, server, llm.ServerConfig{Model: "test-model"}).Stream(t.Context(), offered()))
 				if err != nil || reply.Text != "I look." || reply.Finish != llm.FinishTools {
 					t.Fatalf("%+v, %v", reply, err)
 				}
@@ -58,7 +57,7 @@ func TestCallsOfOtherKinds(t *testing.T) {
 		"same twice": {llmtest.Exchange{Calls: []llmtest.Call{{ID: "a", Name: "read", Arguments: `{}`}, {ID: "a", Name: "read", Arguments: `{}`}}}, `[{a read {}} {a read {}}]`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			reply, err := llm.Collect(provider(t, llmtest.Start(t, test.exchange), openai.Config{Model: "test-model"}).Stream(t.Context(), offered()))
+			reply, err := llm.Collect(provider(t, llmtest.Start(t, test.exchange), llm.ServerConfig{Model: "test-model"}).Stream(t.Context(), offered()))
 			if got := fmt.Sprint(reply.Calls); err != nil || got != test.want {
 				t.Errorf("the calls are %s, not %s; %v", got, test.want, err)
 			}
@@ -74,7 +73,7 @@ func TestCallsWithoutEnd(t *testing.T) {
 	}
 	long := []llmtest.Call{{ID: "a", Name: "read", Arguments: `{"x":"` + strings.Repeat("x", llm.ReplyLimit) + `"}`}}
 	for _, calls := range [][]llmtest.Call{many, long} {
-		_, err := llm.Collect(provider(t, llmtest.Start(t, llmtest.Exchange{Calls: calls}), openai.Config{Model: "test-model"}).Stream(t.Context(), offered()))
+		_, err := llm.Collect(provider(t, llmtest.Start(t, llmtest.Exchange{Calls: calls}), llm.ServerConfig{Model: "test-model"}).Stream(t.Context(), offered()))
 		if llm.ClassOf(err) != llm.ClassEndless {
 			t.Errorf("the error is %v", err)
 		}
@@ -89,7 +88,7 @@ func TestFunctionsAreSent(t *testing.T) {
 	request.Messages = append(request.Messages,
 		llm.Message{Role: llm.RoleAssistant, Text: "I look", Calls: []llm.Call{call}},
 		llm.Message{Role: llm.RoleKernel, Outcome: &llm.Outcome{Results: []llm.Result{{Call: call, Text: "what is there"}}}})
-	if reply, err := llm.Collect(provider(t, server, openai.Config{Model: "test-model"}).Stream(t.Context(), request)); err != nil || reply.Text != "yes" {
+	if reply, err := llm.Collect(provider(t, server, llm.ServerConfig{Model: "test-model"}).Stream(t.Context(), request)); err != nil || reply.Text != "yes" {
 		t.Fatalf("%+v, %v", reply, err)
 	}
 	body := string(server.Requests()[0].Body)

@@ -44,7 +44,7 @@ func Discover(ctx context.Context, endpoints []Endpoint) []llm.FoundServer {
 		if err != nil || !transport.Loopback(address.Hostname()) {
 			continue
 		}
-		provider, err := New(Config{Name: endpoint.Name, BaseURL: endpoint.BaseURL, HTTPClient: client})
+		provider, err := NewWith(llm.ServerConfig{Name: endpoint.Name, BaseURL: endpoint.BaseURL}, client)
 		if err != nil {
 			continue
 		}

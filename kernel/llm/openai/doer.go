@@ -1,14 +1,10 @@
 package openai
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"org-agent/kernel/llm"
@@ -34,11 +30,12 @@ type doer struct {
 // Do sends the request. A redirect is an error. The body of an error status is cut at
 // transport.ErrorBodyLimit. The body of a stream is made regular by a transport.EventReader.
 func (d *doer) Do(request *http.Request) (*http.Response, error) {
-	if err := d.complete(request); err != nil {
+	p := d.provider
+	if err := transport.JoinBody(request, d.fields, "messages", d.messages); err != nil {
 		return nil, err
 	}
-	d.provider.decorate(request)
-	response, err := d.provider.client.Do(request)
+	transport.Decorate(request, p.base, p.config.Headers)
+	response, err := p.client.Do(request)
 	if err != nil {
 		return nil, err
 	}
@@ -56,44 +53,6 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// complete puts the conversation and the fields into the request's JSON body.
-func (d *doer) complete(request *http.Request) error {
-	defer request.Body.Close()
-	fields := map[string]json.RawMessage{}
-	if err := json.NewDecoder(request.Body).Decode(&fields); err != nil {
-		return fmt.Errorf("read the request's body: %w", err)
-	}
-	for key, value := range d.fields {
-		encoded, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("encode the request's field %q: %w", key, err)
-		}
-		fields[key] = encoded
-	}
-	delete(fields, "messages")
-	encoded, err := json.Marshal(fields)
-	if err != nil {
-		return fmt.Errorf("encode the request: %w", err)
-	}
-	// There is a field before them: the model.
-	head := append(bytes.TrimSuffix(encoded, []byte("}")), `,"messages":`...)
-	request.ContentLength = int64(len(head) + len(d.messages) + len("}"))
-	request.GetBody = func() (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(bytes.NewReader(head), bytes.NewReader(d.messages), strings.NewReader("}"))), nil
-	}
-	request.Body, err = request.GetBody()
-	return err
-}
-
-// decorate adds the headers of every request to the server.
-func (p *Provider) decorate(request *http.Request) {
-	request.URL.RawQuery = p.base.RawQuery
-	request.Header.Set("User-Agent", "org-agent")
-	for name, value := range p.config.Headers {
-		request.Header.Set(name, value.Reveal())
-	}
-}
-
 // answerTo sends a request and reads the whole answer, at most limit bytes.
 func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit int64) ([]byte, error) {
 	return p.answerWith(ctx, request, nil, limit)
@@ -101,13 +60,11 @@ func (p *Provider) answerTo(ctx context.Context, request *http.Request, limit in
 
 // answerWith is answerTo with parameters in addition to those of every address.
 func (p *Provider) answerWith(ctx context.Context, request *http.Request, query url.Values, limit int64) ([]byte, error) {
-	if p.config.APIKey != "" {
-		request.Header.Set("Authorization", "Bearer "+p.config.APIKey.Reveal())
+	if p.config.Key != "" {
+		request.Header.Set("Authorization", "Bearer "+p.config.Key.Reveal())
 	}
-	p.decorate(request)
-	if len(query) > 0 {
-		request.URL.RawQuery = strings.TrimPrefix(request.URL.RawQuery+"&"+query.Encode(), "&")
-	}
+	request.URL.RawQuery = query.Encode()
+	transport.Decorate(request, p.base, p.config.Headers)
 	response, err := p.client.Do(request)
 	if err != nil {
 		return nil, p.requestFailure(ctx, err, &answer{})

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"maps"
 
 	"org-agent/kernel/llm"
 )
@@ -13,7 +12,7 @@ func Driver() llm.Driver {
 	return llm.Driver{
 		Name: "openai",
 		Open: func(c llm.ServerConfig) (llm.Provider, error) {
-			provider, err := New(configOf(c))
+			provider, err := New(c)
 			if err != nil {
 				return nil, err
 			}
@@ -21,16 +20,4 @@ func Driver() llm.Driver {
 		},
 		Discover: func(ctx context.Context) []llm.FoundServer { return Discover(ctx, LocalEndpoints()) },
 	}
-}
-
-func configOf(c llm.ServerConfig) Config {
-	own := Config{Name: c.Name, BaseURL: c.BaseURL, APIKey: c.Key, Model: c.Model, GrammarField: c.GrammarField, Headers: c.Headers, Extra: map[string]any{}}
-	if c.Query != "" {
-		own.BaseURL += "?" + c.Query
-	}
-	if c.Effort != "" {
-		own.Extra["reasoning_effort"] = c.Effort
-	}
-	maps.Copy(own.Extra, c.Body)
-	return own
 }

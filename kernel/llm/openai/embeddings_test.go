@@ -46,7 +46,7 @@ func TestEmbed(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(server.Close)
-			provider, err := openai.New(openai.Config{BaseURL: server.URL(), Model: "m", APIKey: "key"})
+			provider, err := openai.New(llm.ServerConfig{BaseURL: server.URL(), Model: "m", Key: "key"})
 			if err != nil {
 				t.Fatal(err)
 			}

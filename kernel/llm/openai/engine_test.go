@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"org-agent/kernel/llm"
-	"org-agent/kernel/llm/openai"
 )
 
 // TestGrammarField: what a server is, it says in the list of its models and beside the protocol. Recorded answers
@@ -57,7 +56,7 @@ func TestGrammarField(t *testing.T) {
 				io.WriteString(w, answer)
 			}))
 			defer server.Close()
-			got, err := provider(t, nil, openai.Config{BaseURL: server.URL + "/v1?key=k", APIKey: "s"}).GrammarField(t.Context(), c.model)
+			got, err := provider(t, nil, llm.ServerConfig{BaseURL: server.URL + "/v1?key=k", Key: "s"}).GrammarField(t.Context(), c.model)
 			if got != c.want || llm.ClassOf(err) != c.class {
 				t.Errorf("it is %q, %v", got, err)
 			}

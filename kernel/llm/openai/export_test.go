@@ -19,7 +19,7 @@ func ReadStream(body io.Reader, see func(llm.Delta, error)) {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			if !transport.IsEnd(err) {
-				p := &Provider{config: Config{Name: "test"}}
+				p := &Provider{config: llm.ServerConfig{Name: "test"}}
 				see(llm.Delta{}, p.readFailure(err))
 			}
 			see(reply.last(), nil)

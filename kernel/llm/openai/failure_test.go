@@ -70,7 +70,7 @@ func TestFailures(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			server := llmtest.Start(t, c.exchange)
-			reply, err := ask(t, provider(t, server, openai.Config{}))
+			reply, err := ask(t, provider(t, server, llm.ServerConfig{}))
 			if err == nil {
 				t.Fatalf("no error, but %+v", reply)
 			}
@@ -110,7 +110,7 @@ func TestRetryAfter(t *testing.T) {
 		{"Retry-After", "NaN", 0, 0},
 	} {
 		server := llmtest.Start(t, llmtest.Exchange{Status: 429, Headers: map[string]string{c.header: c.value}})
-		_, err := ask(t, provider(t, server, openai.Config{}))
+		_, err := ask(t, provider(t, server, llm.ServerConfig{}))
 		e, ok := errors.AsType[*llm.Error](err)
 		if !ok || e.RetryAfter < c.low || e.RetryAfter > c.high {
 			t.Errorf("%s: %s gave %+v", c.header, c.value, err)
@@ -126,7 +126,7 @@ func TestRateLimitThenSuccess(t *testing.T) {
 		llmtest.Exchange{Fault: llmtest.Fault{CutAfter: -1}, Headers: map[string]string{}},
 		llmtest.Exchange{Reply: "here"})
 	begin := time.Now()
-	reply, err := ask(t, llm.Retry{Next: provider(t, server, openai.Config{}), FirstPause: time.Millisecond})
+	reply, err := ask(t, llm.Retry{Next: provider(t, server, llm.ServerConfig{}), FirstPause: time.Millisecond})
 	if err != nil || reply.Text != "here" {
 		t.Fatalf("got %+v, %v", reply, err)
 	}
@@ -140,7 +140,7 @@ func TestRateLimitThenSuccess(t *testing.T) {
 
 func TestServerErrorForEver(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Status: 500})
-	_, err := ask(t, llm.Retry{Next: provider(t, server, openai.Config{}), Attempts: 3, FirstPause: time.Millisecond})
+	_, err := ask(t, llm.Retry{Next: provider(t, server, llm.ServerConfig{}), Attempts: 3, FirstPause: time.Millisecond})
 	if llm.ClassOf(err) != llm.ClassServer {
 		t.Errorf("the error is %v", err)
 	}
@@ -155,13 +155,13 @@ func TestSecretsStaySecret(t *testing.T) {
 	const key, header, password, query = "sk-very-secret", "header-secret", "pass-secret", "query-secret"
 	server := llmtest.Start(t, llmtest.Exchange{Status: 401, Body: `{"error":{"message":"bad key ` + key + ` with ` + header + `"}}`})
 	address := strings.Replace(server.URL(), "http://", "http://user:"+password+"@", 1) + "?key=" + query
-	config := openai.Config{Name: "test", BaseURL: address, APIKey: key, Headers: map[string]secret.Text{"X-Key": header}}
+	config := llm.ServerConfig{Name: "test", BaseURL: address, Key: key, Headers: map[string]secret.Text{"X-Key": header}}
 	model := provider(t, server, config)
 	_, refused := ask(t, model)
 	server.Close()
 	_, unreachable := ask(t, model)
 	_, listed := model.Models(t.Context())
-	_, invalid := openai.New(openai.Config{BaseURL: "ftp://user:" + password + "@host/?key=" + query})
+	_, invalid := openai.New(llm.ServerConfig{BaseURL: "ftp://user:" + password + "@host/?key=" + query})
 	for _, shown := range []string{
 		fmt.Sprintf("%v %+v %#v", refused, refused, llm.HintOf(refused)), fmt.Sprint(unreachable, llm.HintOf(unreachable)),
 		fmt.Sprint(listed, llm.HintOf(listed)), fmt.Sprint(invalid), fmt.Sprintf("%v %+v %#v", config, config, config), model.BaseURL(),
@@ -177,7 +177,7 @@ func TestSecretsStaySecret(t *testing.T) {
 // TestImagesNotTaken checks that the error for an image to a model without images says what to do.
 func TestImagesNotTaken(t *testing.T) {
 	server := llmtest.Start(t, status(400, `{"error":{"message":"this model does not support images"}}`))
-	_, err := ask(t, provider(t, server, openai.Config{}))
+	_, err := ask(t, provider(t, server, llm.ServerConfig{}))
 	if hint := llm.HintOf(err); !strings.Contains(hint, "leave them out") || !strings.Contains(hint, ":IMAGES: omit") {
 		t.Errorf("%v: %s", err, hint)
 	}

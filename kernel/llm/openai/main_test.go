@@ -15,7 +15,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // provider returns a provider for a test server.
-func provider(t *testing.T, server *llmtest.Server, config openai.Config) *openai.Provider {
+func provider(t *testing.T, server *llmtest.Server, config llm.ServerConfig) *openai.Provider {
 	t.Helper()
 	if config.BaseURL == "" {
 		config.BaseURL = server.URL()

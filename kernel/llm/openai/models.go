@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/transport"
@@ -14,9 +13,6 @@ import (
 // modelsLimit is how much of a list of models is read, in bytes. The longest known list, a router's
 // with all details, is below one MiB.
 const modelsLimit = 8 << 20
-
-// shownModels is the maximum number of models that an error lists.
-const shownModels = 12
 
 // Models returns the names of the models that the server lists, sorted.
 func (p *Provider) Models(ctx context.Context) ([]string, error) {
@@ -59,50 +55,9 @@ func (p *Provider) Model(ctx context.Context) (string, error) {
 
 // modelFor returns the model that a request names, or else the result of Model.
 func (p *Provider) modelFor(ctx context.Context, requested string) (string, error) {
-	for _, set := range []string{requested, p.config.Model} {
-		if set != "" {
-			return set, nil
-		}
-	}
-	p.modelMu.Lock()
-	known := p.onlyModel
-	p.modelMu.Unlock()
-	if known != "" {
-		return known, nil
-	}
-	names, err := p.Models(ctx)
-	if err != nil {
-		return "", err
-	}
-	if len(names) != 1 {
-		return "", p.noSingleModel(names)
-	}
-	p.modelMu.Lock()
-	defer p.modelMu.Unlock()
-	p.onlyModel = names[0]
-	return names[0], nil
+	return p.only.Of(ctx, p.config.Name, p.Models, requested, p.config.Model)
 }
 
 // ForgetModel makes the next request ask for the model again. It is called when the server has no
 // model with that name.
-func (p *Provider) ForgetModel() {
-	p.modelMu.Lock()
-	defer p.modelMu.Unlock()
-	p.onlyModel = ""
-}
-
-// noSingleModel returns the error for a server that lists no model or several.
-func (p *Provider) noSingleModel(names []string) *llm.Error {
-	failure := &llm.Error{Class: llm.ClassModel, Provider: p.config.Name}
-	if len(names) == 0 {
-		failure.Message = "no model is set and the server lists none"
-		failure.Advice = "install a model on the server (for example: ollama pull NAME), or set ORG_AGENT_LLM_MODEL"
-		return failure
-	}
-	shown := strings.Join(names[:min(len(names), shownModels)], ", ")
-	if more := len(names) - shownModels; more > 0 {
-		shown += fmt.Sprintf(" and %d more", more)
-	}
-	failure.Message = "no model is set and the server has several: " + shown
-	return failure
-}
+func (p *Provider) ForgetModel() { p.only.Forget() }

@@ -11,7 +11,6 @@ import (
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/llmtest"
-	"org-agent/kernel/llm/openai"
 )
 
 // TestWindowOfOllama: Ollama lists no windows. It says which one a loaded model has, and which one a model sets for
@@ -40,7 +39,7 @@ func TestWindowOfOllama(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.StartOllama(t, c.server)
-			got, err := provider(t, nil, openai.Config{BaseURL: server.URL()}).Window(t.Context(), llmtest.OllamaModel)
+			got, err := provider(t, nil, llm.ServerConfig{BaseURL: server.URL()}).Window(t.Context(), llmtest.OllamaModel)
 			if got != c.want || llm.ClassOf(err) != c.class {
 				t.Errorf("it is %d, %v", got, err)
 			}
@@ -52,7 +51,7 @@ func TestWindowOfOllama(t *testing.T) {
 func TestWindowOfOllamaOnceItHasAnswered(t *testing.T) {
 	server := llmtest.StartOllama(t, llmtest.Ollama{Context: 4096}, llmtest.Exchange{Reply: "yes"})
 	server.SetModels("qwen3:latest", "qwen3:8b")
-	p := provider(t, nil, openai.Config{BaseURL: server.URL()})
+	p := provider(t, nil, llm.ServerConfig{BaseURL: server.URL()})
 	if got, err := p.Window(t.Context(), "qwen3"); got != 0 || llm.ClassOf(err) != llm.ClassLoading {
 		t.Fatalf("it is %d, %v", got, err)
 	}
@@ -93,7 +92,7 @@ func TestWindowOfAnotherServer(t *testing.T) {
 			}
 			w.WriteHeader(http.StatusNotFound)
 		}))
-		_, err := provider(t, nil, openai.Config{BaseURL: server.URL + "/base/v1"}).Window(t.Context(), "")
+		_, err := provider(t, nil, llm.ServerConfig{BaseURL: server.URL + "/base/v1"}).Window(t.Context(), "")
 		if server.Close(); asked != ollama || (err != nil) != ollama {
 			t.Errorf("%s: asked is %v, %v", listed, asked, err)
 		}
@@ -101,7 +100,7 @@ func TestWindowOfAnotherServer(t *testing.T) {
 	slow := llmtest.StartOllama(t, llmtest.Ollama{Delay: llmtest.Duration(time.Hour)})
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if got, err := provider(t, nil, openai.Config{BaseURL: slow.URL()}).Window(ctx, ""); got != 0 || err == nil {
+	if got, err := provider(t, nil, llm.ServerConfig{BaseURL: slow.URL()}).Window(ctx, ""); got != 0 || err == nil {
 		t.Errorf("it is %d, %v", got, err)
 	}
 }

@@ -12,8 +12,8 @@
 package openai
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"iter"
 	"maps"
 	"math"
@@ -27,7 +27,6 @@ import (
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/transport"
-	"org-agent/kernel/secret"
 )
 
 // DefaultBaseURL is the server of a Config that names none.
@@ -36,44 +35,15 @@ const DefaultBaseURL = "https://api.openai.com/v1"
 // afterFinish is how long a stream may stay open after its finish reason, for the usage.
 const afterFinish = 2 * time.Second
 
-// Config is the address of a server and how to ask it. The zero value is OpenAI without a key.
-type Config struct {
-	// Name is the provider's name in errors and in deltas; by default the host.
-	Name string
-	// BaseURL is the address before "/chat/completions"; most end in /v1.
-	BaseURL string
-	// APIKey is sent as a bearer token; empty sends none.
-	APIKey secret.Text
-	// Model is the model for requests that name none. "" means the only one that the server lists.
-	Model string
-	// Headers are sent with every request. They replace others of the same name.
-	Headers map[string]secret.Text
-	// GrammarField is the field of the request for a GBNF grammar, one of [llm.GrammarFieldNames]. If it is ""
-	// the field that the request names counts.
-	GrammarField string
-	// Extra is merged into the body of every completion request, and replaces other fields.
-	Extra map[string]any
-	// HTTPClient makes the requests. nil means a client with timeouts for connections that follows
-	// no redirect, because a redirect would send the key elsewhere.
-	HTTPClient *http.Client
-}
-
-// String returns the configuration without secrets.
-func (c Config) String() string {
-	return fmt.Sprintf("{Name:%s BaseURL:%s Model:%s APIKey:%s}", c.Name, llm.RedactURL(c.BaseURL), c.Model, c.APIKey)
-}
-
-// GoString returns the same as String, for %#v.
-func (c Config) GoString() string { return c.String() }
-
 // Provider asks one server. Use New to make one.
 type Provider struct {
-	config    Config
-	base      *url.URL
-	client    *http.Client
-	modelMu   sync.Mutex
-	onlyModel string          // the only model of the server; set when the server was asked
-	plain     map[string]bool // models whose server takes no earlier thinking; modelMu guards it
+	config llm.ServerConfig
+	base   *url.URL
+	client *http.Client
+	only   transport.OnlyModel
+
+	mu    sync.Mutex
+	plain map[string]bool // models whose server takes no earlier thinking
 }
 
 // String returns the configuration without its secrets. So does GoString, for %#v.
@@ -82,23 +52,22 @@ func (p *Provider) GoString() string { return p.config.String() }
 
 // New returns a provider for the configured server. It sends nothing to the server. Its only error
 // is an invalid base URL.
-func New(config Config) (*Provider, error) {
-	if config.BaseURL == "" {
-		config.BaseURL = DefaultBaseURL
+func New(config llm.ServerConfig) (*Provider, error) {
+	return NewWith(config, transport.NewClient())
+}
+
+// NewWith is New with the client that makes the requests. It must follow no redirect, because a redirect would
+// send the key elsewhere.
+func NewWith(config llm.ServerConfig, client *http.Client) (*Provider, error) {
+	config.BaseURL = cmp.Or(config.BaseURL, DefaultBaseURL)
+	base, err := transport.Base(config.Name, config.BaseURL, "/v1")
+	if err != nil {
+		return nil, err
 	}
-	base, err := url.Parse(strings.TrimSpace(config.BaseURL))
-	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, &llm.Error{Class: llm.ClassBadRequest, Provider: config.Name,
-			Message: fmt.Sprintf("%q is not the address of a server", llm.RedactURL(config.BaseURL)),
-			Advice:  "write the base URL as http://HOST:PORT/v1 or https://HOST/v1"}
+	if config.Query != "" {
+		base.RawQuery = config.Query
 	}
-	if config.Name == "" {
-		config.Name = base.Host
-	}
-	client := config.HTTPClient
-	if client == nil {
-		client = transport.NewClient()
-	}
+	config.Name = cmp.Or(config.Name, base.Host)
 	return &Provider{config: config, base: base, client: client}, nil
 }
 
@@ -192,14 +161,14 @@ func refusesThoughts(failure *llm.Error) bool {
 
 // isPlain reports whether the server of a model takes no earlier thinking.
 func (p *Provider) isPlain(model string) bool {
-	p.modelMu.Lock()
-	defer p.modelMu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return p.plain[model]
 }
 
 func (p *Provider) setPlain(model string) {
-	p.modelMu.Lock()
-	defer p.modelMu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.plain == nil {
 		p.plain = map[string]bool{}
 	}
@@ -233,7 +202,7 @@ func (p *Provider) open(ctx context.Context, request llm.Request, model string, 
 		return nil, err
 	}
 	answer.back = back
-	client := goopenai.DefaultConfig(p.config.APIKey.Reveal())
+	client := goopenai.DefaultConfig(p.config.Key.Reveal())
 	base := *p.base
 	base.RawQuery, base.Fragment = "", ""
 	client.BaseURL = base.String()
@@ -267,7 +236,10 @@ func (p *Provider) extra(request llm.Request, model string) map[string]any {
 	} else { // servers refuse both together
 		maps.Copy(fields, request.GrammarFields(p.config.GrammarField))
 	}
-	maps.Copy(fields, p.config.Extra)
+	if p.config.Effort != "" {
+		fields["reasoning_effort"] = p.config.Effort
+	}
+	maps.Copy(fields, p.config.Body)
 	return fields
 }
 

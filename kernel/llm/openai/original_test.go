@@ -8,13 +8,12 @@ import (
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/dialect"
 	"org-agent/kernel/llm/llmtest"
-	"org-agent/kernel/llm/openai"
 )
 
 // goOn asks for calls, answers them, and returns the reply to that and what the server was sent.
 func goOn(t *testing.T, server *llmtest.Server, change func(*llm.Request)) (llm.Reply, string) {
 	t.Helper()
-	p := llm.Rendered{Next: provider(t, server, openai.Config{Model: "test-model"}), Dialect: dialect.NewNative(true)}
+	p := llm.Rendered{Next: provider(t, server, llm.ServerConfig{Model: "test-model"}), Dialect: dialect.NewNative(true)}
 	request := offered()
 	reply, err := llm.Collect(p.Stream(t.Context(), request))
 	if err != nil || len(reply.Calls) == 0 {
@@ -53,7 +52,7 @@ func TestThinkingGoesBack(t *testing.T) {
 	without := offered()
 	call := llm.Call{Function: &llm.FunctionCall{ID: "a", Name: "read"}}
 	without.Messages = append(without.Messages, llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{call}}, llm.Message{Role: llm.RoleKernel, Outcome: &llm.Outcome{Results: []llm.Result{{Call: call, Text: "there"}}}})
-	if _, err := llm.Collect(provider(t, start(""), openai.Config{Model: "test-model"}).Stream(t.Context(), without)); llm.ClassOf(err) != llm.ClassBadRequest {
+	if _, err := llm.Collect(provider(t, start(""), llm.ServerConfig{Model: "test-model"}).Stream(t.Context(), without)); llm.ClassOf(err) != llm.ClassBadRequest {
 		t.Errorf("the server takes calls without thinking: %v", err)
 	}
 	if _, body = goOn(t, start("reasoning"), func(*llm.Request) {}); strings.Contains(body, "must") {
@@ -114,7 +113,7 @@ func TestSources(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.Start(t, llmtest.Exchange{Body: "data: " + events + "\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"})
-			reply, err := ask(t, provider(t, server, openai.Config{}))
+			reply, err := ask(t, provider(t, server, llm.ServerConfig{}))
 			want := map[string]string{"annotations": "Good\n\nSources:\n\n- [A](https://a.example/)", "citations": "Good\n\nSources:\n\n- [https://a.example/](https://a.example/)", "nonsense": "Good"}[name]
 			if err != nil || reply.Text != want {
 				t.Errorf("%q, %v", reply.Text, err)

@@ -17,7 +17,7 @@ import (
 )
 
 // sent returns the body of the request that a provider makes.
-func sent(t *testing.T, config openai.Config, request llm.Request) map[string]any {
+func sent(t *testing.T, config llm.ServerConfig, request llm.Request) map[string]any {
 	t.Helper()
 	server := llmtest.Start(t, llmtest.Exchange{Reply: "x"})
 	if _, err := llm.Collect(provider(t, server, config).Stream(t.Context(), request)); err != nil {
@@ -36,7 +36,7 @@ func TestRequestBody(t *testing.T) {
 		Model: "m", Sections: llm.System("be <brief>"), Temperature: &zero, MaxTokens: 50, Grammar: "root ::= \"x\"", Stop: []string{"\n\n"},
 		Messages: []llm.Message{{Role: llm.RoleUser, Text: "a"}, {Role: llm.RoleAssistant}, {Role: llm.RoleAssistant, Text: "b"}, {Role: llm.RoleUser, Text: "c"}},
 	}
-	got := sent(t, openai.Config{GrammarField: "grammar", Extra: map[string]any{"top_k": 5}}, full)
+	got := sent(t, llm.ServerConfig{GrammarField: "grammar", Body: map[string]any{"top_k": 5}}, full)
 	want := map[string]any{
 		"model": "m", "stream": true, "stream_options": map[string]any{"include_usage": true},
 		"temperature": 0.0, "max_tokens": 50.0, "grammar": "root ::= \"x\"", "stop": []any{"\n\n"}, "top_k": 5.0,
@@ -50,7 +50,7 @@ func TestRequestBody(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	bare := sent(t, openai.Config{}, llm.Request{Model: "m", Grammar: "unused"})
+	bare := sent(t, llm.ServerConfig{}, llm.Request{Model: "m", Grammar: "unused"})
 	for _, field := range []string{"temperature", "max_tokens", "grammar", "stop"} {
 		if _, ok := bare[field]; ok {
 			t.Errorf("%s is sent without need", field)
@@ -69,12 +69,12 @@ func TestRequestSchema(t *testing.T) {
 		return json.RawMessage(schema)
 	}}
 	for field, want := range map[string]string{"json_schema": `{"json_schema":{"name":"reply","schema":` + schema + `,"strict":true},"type":"json_schema"}`, "": "null"} {
-		body := sent(t, openai.Config{GrammarField: field}, request)
+		body := sent(t, llm.ServerConfig{GrammarField: field}, request)
 		if got, err := json.Marshal(body["response_format"]); err != nil || string(got) != want || body["json_schema"] != nil {
 			t.Errorf("%q: %s, %v", field, got, err)
 		}
 	}
-	if body := sent(t, openai.Config{GrammarField: "json_schema"}, llm.Request{Model: "m", Grammar: "root ::= x"}); body["response_format"] != nil || body["json_schema"] != nil {
+	if body := sent(t, llm.ServerConfig{GrammarField: "json_schema"}, llm.Request{Model: "m", Grammar: "root ::= x"}); body["response_format"] != nil || body["json_schema"] != nil {
 		t.Errorf("without a schema there is %v", body)
 	}
 	for name, wrong := range map[string]string{
@@ -84,7 +84,7 @@ func TestRequestSchema(t *testing.T) {
 	} {
 		request.Schema = func(int) json.RawMessage { return json.RawMessage(wrong) }
 		server := llmtest.Start(t, llmtest.Exchange{Reply: "x"})
-		if _, err := llm.Collect(provider(t, server, openai.Config{GrammarField: "json_schema"}).Stream(t.Context(), request)); llm.ClassOf(err) != llm.ClassBadRequest {
+		if _, err := llm.Collect(provider(t, server, llm.ServerConfig{GrammarField: "json_schema"}).Stream(t.Context(), request)); llm.ClassOf(err) != llm.ClassBadRequest {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -94,7 +94,7 @@ func TestRequestSchema(t *testing.T) {
 func TestReasoningModels(t *testing.T) {
 	zero := 0.0
 	for _, model := range []string{"o1-mini", "o3", "o4-mini", "gpt-5", "gpt-5-nano", "openai/gpt-5", "gpt-6-sol"} {
-		body := sent(t, openai.Config{}, llm.Request{Model: model, Temperature: &zero, MaxTokens: 50})
+		body := sent(t, llm.ServerConfig{}, llm.Request{Model: model, Temperature: &zero, MaxTokens: 50})
 		_, temperature := body["temperature"]
 		_, old := body["max_tokens"]
 		if temperature || old || body["max_completion_tokens"] != 50.0 {
@@ -105,7 +105,7 @@ func TestReasoningModels(t *testing.T) {
 
 func TestRequestHeaders(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: "x"})
-	config := openai.Config{BaseURL: server.URL() + "/deep/?version=1", APIKey: "key", Headers: map[string]secret.Text{"X-Title": "org-agent"}}
+	config := llm.ServerConfig{BaseURL: server.URL() + "/deep/?version=1", Key: "key", Headers: map[string]secret.Text{"X-Title": "org-agent"}}
 	if _, err := ask(t, provider(t, server, config)); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestRequestHeaders(t *testing.T) {
 	if got.Header.Get("Authorization") != "Bearer key" || got.Header.Get("X-Title") != "org-agent" || got.Header.Get("User-Agent") != "org-agent" {
 		t.Errorf("headers %v", got.Header)
 	}
-	if _, err := ask(t, provider(t, server, openai.Config{})); err != nil {
+	if _, err := ask(t, provider(t, server, llm.ServerConfig{})); err != nil {
 		t.Fatal(err)
 	}
 	if value, ok := server.Requests()[1].Header["Authorization"]; ok {
@@ -126,11 +126,11 @@ func TestRequestHeaders(t *testing.T) {
 
 func TestNewRefusesBadAddresses(t *testing.T) {
 	for _, address := range []string{"localhost:11434", "ftp://host/v1", "http://", "://", "/v1"} {
-		if _, err := openai.New(openai.Config{BaseURL: address}); err == nil || llm.HintOf(err) == "" {
+		if _, err := openai.New(llm.ServerConfig{BaseURL: address}); err == nil || llm.HintOf(err) == "" {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	if made, err := openai.New(openai.Config{}); err != nil || made.BaseURL() != openai.DefaultBaseURL || made.Name() != "api.openai.com" {
+	if made, err := openai.New(llm.ServerConfig{}); err != nil || made.BaseURL() != openai.DefaultBaseURL || made.Name() != "api.openai.com" {
 		t.Errorf("the zero config: %v", err)
 	}
 }
@@ -166,7 +166,7 @@ func TestModelRule(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := models(t, c.listed...)
-			model := provider(t, server, openai.Config{Model: c.config})
+			model := provider(t, server, llm.ServerConfig{Model: c.config})
 			for range 2 {
 				_, err := llm.Collect(model.Stream(t.Context(), llm.Request{Model: c.request, Messages: hello().Messages}))
 				if c.fault != "" {
@@ -196,7 +196,7 @@ func TestModelNoLongerServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	model := provider(t, server, openai.Config{})
+	model := provider(t, server, llm.ServerConfig{})
 	request := llm.Request{Messages: hello().Messages}
 	for i, class := range []llm.Class{"", llm.ClassModel, ""} {
 		if _, err := llm.Collect(model.Stream(t.Context(), request)); llm.ClassOf(err) != class {
@@ -254,7 +254,7 @@ func TestModelsFailures(t *testing.T) {
 			w.WriteHeader(c.status)
 			_, _ = io.WriteString(w, c.body)
 		}))
-		model := provider(t, nil, openai.Config{BaseURL: server.URL})
+		model := provider(t, nil, llm.ServerConfig{BaseURL: server.URL})
 		_, err := model.Models(t.Context())
 		if llm.ClassOf(err) != c.class || len(err.Error()) > 500 {
 			t.Errorf("%d: %v", c.status, err)

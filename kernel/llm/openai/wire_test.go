@@ -28,7 +28,7 @@ type wireCase struct {
 	model   string
 	options []string // of the server
 	loading bool     // the server is asked while it loads the model
-	config  openai.Config
+	config  llm.ServerConfig
 	ask     func(ctx context.Context, p *openai.Provider) string
 }
 

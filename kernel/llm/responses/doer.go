@@ -3,14 +3,12 @@ package responses
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"maps"
 	"net/http"
-	"strings"
 	"time"
 
 	"org-agent/kernel/llm/transport"
@@ -31,20 +29,11 @@ type body struct {
 
 // Do sends the request.
 func (d *doer) Do(request *http.Request) (*http.Response, error) {
-	if err := d.body.join(request); err != nil {
+	p := d.provider
+	if err := transport.JoinBody(request, d.body.fields, "input", d.body.input); err != nil {
 		return nil, err
 	}
-	p := d.provider
-	request.URL.RawQuery = p.base.RawQuery
-	for name := range request.Header {
-		if strings.HasPrefix(name, "X-Stainless-") { // the library's report on this machine
-			request.Header.Del(name)
-		}
-	}
-	request.Header.Set("User-Agent", "org-agent")
-	for name, value := range p.config.Headers {
-		request.Header.Set(name, value.Reveal())
-	}
+	transport.Decorate(request, p.base, p.config.Headers)
 	response, err := p.client.Do(request)
 	if err != nil {
 		return nil, err
@@ -62,35 +51,6 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	}
 	response.Body = transport.NewEventReader(response.Body)
 	return response, nil
-}
-
-// join puts the conversation and the fields into the request's body.
-func (b body) join(request *http.Request) error {
-	defer request.Body.Close()
-	fields := map[string]json.RawMessage{}
-	if err := json.NewDecoder(request.Body).Decode(&fields); err != nil {
-		return fmt.Errorf("read the request's body: %w", err)
-	}
-	for key, value := range b.fields {
-		encoded, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("encode the request's field %q: %w", key, err)
-		}
-		fields[key] = encoded
-	}
-	delete(fields, "input")
-	encoded, err := json.Marshal(fields)
-	if err != nil {
-		return fmt.Errorf("encode the request: %w", err)
-	}
-	// There is a field before it: the model.
-	head := append(bytes.TrimSuffix(encoded, []byte("}")), `,"input":`...)
-	request.ContentLength = int64(len(head) + len(b.input) + len("}"))
-	request.GetBody = func() (io.ReadCloser, error) {
-		return io.NopCloser(io.MultiReader(bytes.NewReader(head), bytes.NewReader(b.input), strings.NewReader("}"))), nil
-	}
-	request.Body, err = request.GetBody()
-	return err
 }
 
 // merged returns the fields of a request with those of the settings, which replace others.

@@ -106,7 +106,7 @@ const itemsLimit = 4 * llm.CallsLimit
 // decoder turns the events of one stream into deltas.
 type decoder struct {
 	provider, model, writer string
-	ignore                  func(what, kind string)
+	ignored                 *transport.Ignored
 
 	begun  bool // there was a delta
 	pieces []*piece
@@ -188,7 +188,7 @@ func (d *decoder) event(e *event) (delta llm.Delta, err error) {
 		"response.reasoning_summary_text.done", "response.reasoning_text.done", "keepalive", "ping",
 		"response.image_generation_call.in_progress", "response.image_generation_call.generating", "response.image_generation_call.partial_image", "response.image_generation_call.completed":
 	default:
-		d.ignore("event", e.Type)
+		d.ignored.Note("event", e.Type)
 	}
 	return delta, nil
 }
@@ -284,7 +284,7 @@ func (d *decoder) item(e *event) (delta llm.Delta, err error) {
 		return delta, nil
 	}
 	if o.Type != typeMessage && o.Type != typeCall && o.Type != typeReasoning {
-		d.ignore("item", o.Type)
+		d.ignored.Note("item", o.Type)
 		return delta, nil
 	}
 	e.ItemID = o.ID

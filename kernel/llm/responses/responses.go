@@ -20,7 +20,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -55,39 +54,35 @@ func Driver() llm.Driver {
 
 // Provider asks one server. Use New to make one.
 type Provider struct {
-	config llm.ServerConfig
-	base   *url.URL
-	client *http.Client
-	server *openai.Provider // lists the models, which is the same in both protocols
+	config  llm.ServerConfig
+	base    *url.URL
+	client  *http.Client
+	server  *openai.Provider // lists the models, which is the same in both protocols
+	ignored transport.Ignored
 
-	mu      sync.Mutex
-	plain   map[string]bool // models that send no encrypted thinking
-	ignored map[string]bool // kinds of events and items that were logged
+	mu    sync.Mutex
+	plain map[string]bool // models that send no encrypted thinking
 }
 
 // New returns a provider for the configured server. It sends nothing to the server. Its only error is an
 // invalid base URL.
 func New(config llm.ServerConfig) (*Provider, error) {
-	config.BaseURL = cmp.Or(config.BaseURL, openai.DefaultBaseURL)
-	base, err := url.Parse(strings.TrimSpace(config.BaseURL))
-	if err != nil {
-		base = &url.URL{} // the next line says what is wrong
-	}
-	config.Name = cmp.Or(config.Name, base.Host)
 	client := transport.NewClient()
-	address := config.BaseURL
-	if config.Query != "" {
-		address += "?" + config.Query
+	server, err := openai.NewWith(config, client)
+	if err != nil {
+		return nil, err
 	}
-	server, err := openai.New(openai.Config{Name: config.Name, BaseURL: address, APIKey: config.Key, Model: config.Model, Headers: config.Headers, HTTPClient: client})
+	base, err := transport.Base(config.Name, cmp.Or(config.BaseURL, openai.DefaultBaseURL), "/v1")
 	if err != nil {
 		return nil, err
 	}
 	base.RawQuery, base.Fragment = config.Query, ""
+	config.Name = server.Name()
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Provider{config: config, base: base, client: client, server: server, plain: map[string]bool{}, ignored: map[string]bool{}}, nil
+	return &Provider{config: config, base: base, client: client, server: server, plain: map[string]bool{},
+		ignored: transport.Ignored{Logger: config.Logger, Provider: config.Name}}, nil
 }
 
 // String returns the configuration without its secrets. So does GoString, for %#v.
@@ -134,7 +129,7 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 	if err != nil {
 		return p.requestFailure(ctx, err)
 	}
-	reply := &decoder{provider: p.config.Name, model: model, writer: llm.Writer(p.config.Name, model), ignore: p.ignore}
+	reply := &decoder{provider: p.config.Name, model: model, writer: llm.Writer(p.config.Name, model), ignored: &p.ignored}
 	defer func() {
 		if reply.finish != "" {
 			time.AfterFunc(transport.AfterDone, cancel)
@@ -224,31 +219,12 @@ func (p *Provider) setPlain(model string) {
 	p.plain[model] = true
 }
 
-// ignoredKinds is how many kinds of events and items are logged.
-const ignoredKinds = 64
-
-// ignore logs an event or an item of a kind that is not known. Each kind is logged once.
-func (p *Provider) ignore(what, kind string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if key := what + " " + kind; !p.ignored[key] && len(p.ignored) < ignoredKinds {
-		p.ignored[key] = true
-		p.config.Logger.Info("the server sent what is not known, and it is ignored", "provider", p.config.Name, "what", what, "kind", fmt.Sprintf("%.80s", kind))
-	}
-}
-
 // requestFailure returns the error of a request that opened no stream.
 func (p *Provider) requestFailure(ctx context.Context, err error) *llm.Error {
 	if ctx.Err() != nil {
 		return llm.ContextError(ctx, p.config.Name)
 	}
-	failure, ok := errors.AsType[*llm.Error](err)
-	if !ok {
-		failure = &llm.Error{Class: llm.ClassBadRequest, Err: err}
-		if unsent, ok := errors.AsType[*url.Error](err); ok {
-			failure = transport.Unreachable(p.base, unsent.Err)
-		}
-	}
+	failure := transport.RequestFailure(p.base, err)
 	if failure.Class == llm.ClassModel {
 		p.server.ForgetModel()
 	}
@@ -256,19 +232,7 @@ func (p *Provider) requestFailure(ctx context.Context, err error) *llm.Error {
 }
 
 // readFailure returns the error of a stream that ended before its reply.
-func (p *Provider) readFailure(err error) *llm.Error {
-	if _, ok := errors.AsType[*llm.Error](err); ok {
-		return p.complete(err)
-	}
-	if errors.Is(err, transport.ErrNotAnAPI) {
-		return p.complete(&llm.Error{Class: llm.ClassProtocol, Message: err.Error()})
-	}
-	failure := &llm.Error{Class: llm.ClassTruncated}
-	if err != nil && !transport.IsEnd(err) {
-		failure.Err = err
-	}
-	return p.complete(failure)
-}
+func (p *Provider) readFailure(err error) *llm.Error { return p.complete(transport.ReadFailure(err)) }
 
 // complete adds the provider's name and removes its secrets.
 func (p *Provider) complete(err error) *llm.Error {

@@ -1,5 +1,6 @@
-// Package transport has what every provider needs that asks a server by HTTP: the client, and the errors
-// of answers that are none. It knows no protocol.
+// Package transport has what every provider needs that asks a server by HTTP: the client, requests as the
+// settings say, the events of a stream, the errors of answers that are none, the only model of a server, and the
+// log of what a server sends that is not known. It knows no protocol.
 package transport
 
 import (

@@ -118,6 +118,32 @@ func Unreachable(base *url.URL, cause error) *llm.Error {
 	return failure
 }
 
+// RequestFailure returns the error of a request to the server at base that has no answer.
+func RequestFailure(base *url.URL, err error) *llm.Error {
+	if failure, ok := errors.AsType[*llm.Error](err); ok {
+		return failure
+	}
+	if unsent, ok := errors.AsType[*url.Error](err); ok {
+		return Unreachable(base, unsent.Err)
+	}
+	return &llm.Error{Class: llm.ClassBadRequest, Err: err}
+}
+
+// ReadFailure returns the error of a stream that ended with err before the reply did.
+func ReadFailure(err error) *llm.Error {
+	if failure, ok := errors.AsType[*llm.Error](err); ok {
+		return failure
+	}
+	if errors.Is(err, ErrNotAnAPI) {
+		return &llm.Error{Class: llm.ClassProtocol, Message: err.Error()}
+	}
+	failure := &llm.Error{Class: llm.ClassTruncated}
+	if !IsEnd(err) {
+		failure.Err = err
+	}
+	return failure
+}
+
 // Loopback reports whether a host is this machine.
 func Loopback(host string) bool {
 	ip := net.ParseIP(host)
