@@ -157,7 +157,7 @@ func (a *auto) learn(err error, request llm.Request) bool {
 	case len(rendering.Tools) > 0 && refusesFunctions(err):
 		a.refused.add(request.Model, err)
 	case len(rendering.Tools) == 0 && request.Grammar != "" && field != "" && refusesGrammar(err):
-		a.grammars.refuse()
+		a.grammars.refused.Store(true)
 	default:
 		return false
 	}

@@ -4,17 +4,9 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
-	"time"
+	"sync/atomic"
 
 	"org-agent/kernel/llm"
-)
-
-// grammarTimeout is how long a turn waits for a server to say whether it takes grammars. grammarAgain is how
-// long an answer counts, or the fact that there was none.
-const (
-	grammarTimeout = time.Second
-	grammarAgain   = 10 * time.Minute
 )
 
 // grammarTeller is a provider whose server says in which field of a request it takes a grammar.
@@ -22,45 +14,20 @@ type grammarTeller interface {
 	GrammarField(ctx context.Context, model string) (string, error)
 }
 
-// grammars is what a server has said of grammars, by the name of the model. The zero value is ready. It is
-// safe for use by several goroutines.
+// grammars is what a server has said of grammars: for each model the field of requests, "" for none. The zero value
+// is ready. It is safe for use by several goroutines.
 type grammars struct {
-	asking  sync.Mutex // held while the server is asked
-	mu      sync.Mutex
-	answers map[string]grammarAnswer
-	refused bool // the server has refused one, and gets none any more
-}
-
-// grammarAnswer is a field of requests, "" for none. It counts until a time.
-type grammarAnswer struct {
-	field string
-	until time.Time
+	fields answers[string]
+	// refused reports that the server has refused a grammar, and gets none any more.
+	refused atomic.Bool
 }
 
 // field returns the field for a model as far as it is known, and whether that is still an answer.
 func (g *grammars) field(model string) (field string, known bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.refused {
+	if g.refused.Load() {
 		return "", true
 	}
-	answer, ok := g.answers[model]
-	return answer.field, ok && time.Now().Before(answer.until)
-}
-
-func (g *grammars) set(model, field string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.answers == nil {
-		g.answers = map[string]grammarAnswer{}
-	}
-	g.answers[model] = grammarAnswer{field, time.Now().Add(grammarAgain)}
-}
-
-func (g *grammars) refuse() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.refused = true
+	return g.fields.of(model)
 }
 
 // grammarField returns the field in which the server takes a grammar for a model, "" for none, as in the dialect plist.
@@ -78,29 +45,13 @@ func (s *Server) grammarField(ctx context.Context, model string, ask bool) strin
 	if field, known := s.grammars.field(model); known || !ask {
 		return field
 	}
-	s.grammars.asking.Lock()
-	defer s.grammars.asking.Unlock()
-	field, known := s.grammars.field(model) // as it was before, for a server that says nothing now
-	if known {
-		return field
-	}
-	var answer string
-	err := s.Ask(ctx, func(provider llm.Provider) error {
-		ctx, cancel := context.WithTimeout(ctx, grammarTimeout)
-		defer cancel()
+	return s.grammars.fields.ask(ctx, s, model, func(ctx context.Context, provider llm.Provider) (string, error) {
 		teller, err := llm.As[grammarTeller](provider, "tell whether it takes grammars")
-		if err == nil {
-			answer, err = teller.GrammarField(ctx, model)
+		if err != nil {
+			return "", err
 		}
-		return err
+		return teller.GrammarField(ctx, model)
 	})
-	if err == nil {
-		field = answer
-	}
-	if ctx.Err() == nil && !notYet(err) { // otherwise nobody waited for the answer
-		s.grammars.set(model, field)
-	}
-	return field
 }
 
 // takesGrammar reports whether a reply of a model of the endpoint can be held to a grammar.

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"log/slog"
 	"sync"
-	"time"
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
@@ -40,9 +39,8 @@ type Server struct {
 
 	spare []*Server // the same server with its further keys
 
-	windowMu sync.Mutex
-	windows  map[string]windowAnswer // by the name of the model
-	listed   modelList
+	windows answers[int] // the context windows of its models
+	listed  modelList
 }
 
 // NewServer returns the server of a model that is not an endpoint of a [Router]: one for speech or
@@ -260,99 +258,3 @@ type known struct{ own, builtin catalog.Table }
 
 // of returns what is known of a model by its name on servers.
 func (k known) of(name string) catalog.Model { return k.own.Over(k.builtin, name) }
-
-// windowTimeout is how long a turn waits for a server to report the context window of a model.
-// windowAgain is how long an answer counts, or the fact that there was none.
-const (
-	windowTimeout = time.Second
-	windowAgain   = 10 * time.Minute
-)
-
-// windowTeller is a provider whose server reports the context windows of its models, in tokens.
-type windowTeller interface {
-	Window(ctx context.Context, model string) (int, error)
-}
-
-// windowAnswer is a server's answer for one model. It counts until a time.
-type windowAnswer struct {
-	tokens int
-	until  time.Time
-}
-
-// window returns the context window of a model. It is that of config.org: of the model's heading, or else
-// of the person's table. Otherwise it is that of the server, if the server may be asked, or else that of
-// models with its name.
-func (s *Server) window(ctx context.Context, model string, ask bool) llm.Window {
-	set := s.choice.Model.Model
-	w := llm.Window{Reply: s.choice.MaxTokens}
-	if s.choice.Window > 0 && (model == "" || model == set) {
-		w.Tokens, w.Source = s.choice.Window, "the settings"
-		return w
-	}
-	if model == "" {
-		model = set
-	}
-	if own, _ := s.known.own.Find(model); own.Window > 0 {
-		w.Tokens, w.Source = own.Window, "the table of known models"
-		return w
-	}
-	w.Tokens, w.Source = s.askWindow(ctx, model, ask), "its server"
-	if w.Tokens == 0 {
-		w.Tokens, w.Source = cmp.Or(s.known.of(model).Window, llm.NamedWindow(model)), "its name"
-	}
-	if w.Tokens == 0 {
-		w.Source = ""
-	}
-	return w
-}
-
-// notYet reports whether a server could not say anything of itself, because it is not there yet or is loading its
-// model. It is asked again at once.
-func notYet(err error) bool {
-	class := llm.ClassOf(err)
-	return err != nil && (class == llm.ClassLoading || class == llm.ClassUnreachable)
-}
-
-// forgetWindow makes the server be asked again for the window of a model.
-func (s *Server) forgetWindow(model string) {
-	s.windowMu.Lock()
-	defer s.windowMu.Unlock()
-	if known, ok := s.windows[model]; ok {
-		known.until = time.Time{}
-		s.windows[model] = known
-	}
-}
-
-// askWindow returns the server's last answer, or 0 if there is none. If ask is set and the answer
-// is too old, it asks the server.
-func (s *Server) askWindow(ctx context.Context, model string, ask bool) int {
-	s.windowMu.Lock()
-	defer s.windowMu.Unlock()
-	if known, ok := s.windows[model]; ok && time.Now().Before(known.until) {
-		return known.tokens
-	}
-	tokens := s.windows[model].tokens
-	if !ask {
-		return tokens
-	}
-	var answer int
-	err := s.Ask(ctx, func(provider llm.Provider) error { // with its key, which the turn needs anyway
-		ctx, cancel := context.WithTimeout(ctx, windowTimeout)
-		defer cancel()
-		teller, err := llm.As[windowTeller](provider, "tell how much its models can be shown")
-		if err == nil {
-			answer, err = teller.Window(ctx, model)
-		}
-		return err
-	})
-	if err == nil {
-		tokens = answer
-	}
-	if s.windows == nil {
-		s.windows = map[string]windowAnswer{}
-	}
-	if !notYet(err) {
-		s.windows[model] = windowAnswer{tokens, time.Now().Add(windowAgain)}
-	}
-	return tokens
-}

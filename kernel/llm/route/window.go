@@ -54,8 +54,8 @@ func (r *routes) servedWindowOf(ctx context.Context, e endpoint, model string) i
 		return 0
 	}
 	model = cmp.Or(model, e.server.choice.Model.Model)
-	e.server.forgetWindow(model)
-	return e.server.askWindow(ctx, model, true)
+	e.server.windows.forget(model)
+	return e.server.saidWindow(ctx, model, true)
 }
 
 func (r *routes) windowOf(ctx context.Context, e endpoint, model string, ask bool) llm.Window {
@@ -63,4 +63,52 @@ func (r *routes) windowOf(ctx context.Context, e endpoint, model string, ask boo
 		return llm.Window{Tokens: llm.AssumedWindow, Source: "the built-in guide", NoModel: true}
 	}
 	return e.server.window(ctx, model, ask && r.mayAsk(e.server))
+}
+
+// windowTeller is a provider whose server reports the context windows of its models, in tokens.
+type windowTeller interface {
+	Window(ctx context.Context, model string) (int, error)
+}
+
+// window returns the context window of a model. It is that of config.org: of the model's heading, or else
+// of the person's table. Otherwise it is that of the server, if the server may be asked, or else that of
+// models with its name.
+func (s *Server) window(ctx context.Context, model string, ask bool) llm.Window {
+	set := s.choice.Model.Model
+	w := llm.Window{Reply: s.choice.MaxTokens}
+	if s.choice.Window > 0 && (model == "" || model == set) {
+		w.Tokens, w.Source = s.choice.Window, "the settings"
+		return w
+	}
+	if model == "" {
+		model = set
+	}
+	if own, _ := s.known.own.Find(model); own.Window > 0 {
+		w.Tokens, w.Source = own.Window, "the table of known models"
+		return w
+	}
+	w.Tokens, w.Source = s.saidWindow(ctx, model, ask), "its server"
+	if w.Tokens == 0 {
+		w.Tokens, w.Source = cmp.Or(s.known.of(model).Window, llm.NamedWindow(model)), "its name"
+	}
+	if w.Tokens == 0 {
+		w.Source = ""
+	}
+	return w
+}
+
+// saidWindow returns what the server has said, 0 if nothing. If ask is set and that does not count any more, the
+// server is asked.
+func (s *Server) saidWindow(ctx context.Context, model string, ask bool) int {
+	if !ask {
+		tokens, _ := s.windows.of(model)
+		return tokens
+	}
+	return s.windows.ask(ctx, s, model, func(ctx context.Context, provider llm.Provider) (int, error) {
+		teller, err := llm.As[windowTeller](provider, "tell how much its models can be shown")
+		if err != nil {
+			return 0, err
+		}
+		return teller.Window(ctx, model)
+	})
 }

@@ -1,6 +1,7 @@
 package route_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -66,5 +67,29 @@ func TestServedWindow(t *testing.T) {
 	}
 	if got := r.ServedWindow(t.Context(), "none"); got != 0 {
 		t.Errorf("a model that there is not is served with %d", got)
+	}
+}
+
+// TestWindowOfATurnThatEnded: a turn that was stopped while a server was asked leaves no answer. The next one asks again.
+func TestWindowOfATurnThatEnded(t *testing.T) {
+	asked := make(chan context.CancelFunc, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case stop := <-asked:
+			stop()
+			<-r.Context().Done()
+		default:
+			fmt.Fprint(w, `{"data":[{"id":"m","context_length":1000}]}`)
+		}
+	}))
+	defer server.Close()
+	r := router(t, "* Models\n"+heading("far", server.URL+"/v1", ":MODEL: m\n"), drivers())
+	stopped, stop := context.WithCancel(t.Context())
+	asked <- stop
+	if w := r.Window(stopped, "", true); w.Tokens != 0 {
+		t.Errorf("the window that nobody waited for is %+v", w)
+	}
+	if w := r.Window(t.Context(), "", true); w.Tokens != 1000 {
+		t.Errorf("afterwards the window is %+v", w)
 	}
 }
