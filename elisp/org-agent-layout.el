@@ -152,8 +152,7 @@ Return nil when it is a title, or has something to say."
 
 (defun org-agent-layout-mark (beg stars title-end end mark)
   "Show MARK instead of a title from STARS to TITLE-END that repeats the text.
-The heading is from BEG to END.
-Return nil when it is a title, or all that is seen of a folded answer."
+The heading is from BEG to END.  Return nil when it is a title, or all that is seen of a folded answer."
   (when-let* ((repeated (org-agent-layout--repeated stars title-end end))
               ((not (org-agent-layout--folded-p (car repeated)))))
     (put-text-property beg end 'display mark)

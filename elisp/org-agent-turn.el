@@ -191,11 +191,17 @@ COUNT is how many of its answers had broken off before.")
     (setq org-agent-turn--running
           (cons event (org-agent-turn--count-interrupted event)))))
 
+(defconst org-agent-turn--broken-off-regexp
+  "^:ID:.*\n:STATE:[ \t]+interrupted[ \t]*$"
+  "Matches in the answer that says that the kernel ended.
+One that a server cut off has the name of its skill between the two, and
+all that came of it.")
+
 (defun org-agent-turn--count-interrupted (event)
   "Return how many answers to the question EVENT broke off."
   (if-let* ((question (org-agent-heading-find event)))
       (org-agent-heading-widely
-        (how-many "^:STATE:[ \t]+interrupted[ \t]*$"
+        (how-many org-agent-turn--broken-off-regexp
                   question (org-agent-heading-subtree-end question)))
     0))
 
@@ -233,7 +239,7 @@ The page says so too, but perhaps out of sight."
 (defun org-agent-turn--keep-what-was-shown (turn answer)
   "Set the preview of TURN aside if ANSWER says that the kernel ended.
 ANSWER would take the place of what was shown."
-  (when (string-match-p "^:STATE:[ \t]+interrupted[ \t]*$" answer)
+  (when (string-match-p org-agent-turn--broken-off-regexp answer)
     (org-agent-turn-set-aside turn)))
 
 (defun org-agent-turn--shown (preview beg end)
@@ -273,7 +279,7 @@ place elsewhere.  WINDOW is nil for the point of the buffer."
   (when-let* ((question (org-agent-heading-find event)))
     (save-excursion
       (goto-char (org-agent-heading-subtree-end question))
-      (when (re-search-backward "^:STATE:[ \t]+interrupted[ \t]*$" question t)
+      (when (re-search-backward org-agent-turn--broken-off-regexp question t)
         (org-back-to-heading t)
         (point)))))
 

@@ -108,6 +108,18 @@ It is said again when it ends again."
       (should (= (+ before 2)
                  (org-agent-recovery-test--said-count "The kernel ended before an answer came"))))))
 
+(ert-deftest org-agent-recovery-cut-by-a-server-is-shown-once ()
+  "An answer that its server cut off is complete as it is: nothing is added."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange
+             "## Rivers\n\nThe Zeravshan flows past Samarkand, and farther.\n"
+             '(delay . "60ms") '(cut_after . 3)))
+    (org-agent-kernel-test--say "Tell me")
+    (org-agent-fake-wait org-agent-answer-previews)
+    (org-agent-kernel-test--settle 1)
+    (should (string-search ":STATE:    interrupted" (buffer-string)))
+    (should (= 1 (how-many "Rivers" (point-min) (point-max))))))
+
 (ert-deftest org-agent-recovery-is-killed-while-streaming ()
   "After SIGKILL the kernel is started again, and the turn ends visibly, once."
   (org-agent-kernel-test--with
