@@ -178,9 +178,10 @@ Return nil when that is unknown."
     (cond
      ((org-agent-chat-get :compacting)
       (org-agent-header--button "summarising" 'org-agent-header-busy))
-     ((and shown window (> window 0))
+     ((and shown window (> window 0)
+           (not (equal (org-agent-chat-get :model) "builtin"))) ; the guide reads no context
       (let* ((percent (/ (* 100 shown) window))
-             (words (format "%d%%%% full" percent)))
+             (words (format "context %d%%%% full" percent)))
         (if (>= percent 60)
             (org-agent-header--button words 'org-agent-header-waiting)
           (propertize words 'help-echo "how much of what the model can read at once the last request had")))))))

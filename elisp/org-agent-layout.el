@@ -151,8 +151,8 @@ Return nil when it is a title, or has something to say."
               t))))))
 
 (defun org-agent-layout-mark (beg stars title-end end mark)
-  "Show MARK instead of a title from STARS to TITLE-END that repeats the text.
-The heading is from BEG to END.  Return nil when it is a title, or all that is seen of a folded answer."
+  "Show MARK, not a title from STARS to TITLE-END that repeats a text.
+BEG to END is the heading.  Return nil for a title or a folded answer."
   (when-let* ((repeated (org-agent-layout--repeated stars title-end end))
               ((not (org-agent-layout--folded-p (car repeated)))))
     (put-text-property beg end 'display mark)

@@ -116,7 +116,7 @@ Nothing leaves this machine before you are told where it goes."
                 (yes-or-no-p (format "What you write and attach will go to %s.  Go on? " host)))
       (user-error "Nothing was sent"))
     (let* ((key (unless (plist-get server :models)
-                  (org-agent-setup--key host)))
+                  (org-agent-setup--key host here)))
            (models (or (plist-get server :models)
                        (plist-get (org-agent-kernel-call
                                    "setup/models" (list :base-url url :api-key (or key "")))
@@ -179,19 +179,30 @@ What names no scheme is https, or http on this machine."
         (insert (apply #'format format arguments) "\n")
         (fill-region beg (point))))))
 
-(defun org-agent-setup--key (host)
-  "Return where the key of HOST is, or nil when it needs none.
-A key that is typed goes to the file of auth-source only."
-  (pcase (car (read-multiple-choice
-               "Where is its key?"
-               '((?a "auth-source" "in the file of auth-source, such as ~/.authinfo.gpg; a new key is asked for")
-                 (?e "environment" "in an environment variable of the kernel")
-                 (?c "command" "a command prints it, such as pass show NAME")
-                 (?n "none" "it needs no key"))))
-    (?a (org-agent-setup--keep-key host)
-        (concat "auth-source:" host))
-    (?e (concat "env:" (read-string "Name of the variable: ")))
-    (?c (concat "command: " (read-shell-command "Command: ")))))
+(defconst org-agent-setup--key-places
+  '(("auth-source" . "in the file of auth-source, such as ~/.authinfo.gpg; a new key is asked for")
+    ("environment" . "in an environment variable of the kernel")
+    ("command" . "a command prints it, such as pass show NAME")
+    ("none" . "it needs no key"))
+  "Where a key can be, and what that means.")
+
+(defun org-agent-setup--key (host here)
+  "Ask where the key of HOST is, and return the place, or nil for none.
+A server on this machine, HERE non-nil, usually needs none.  A key that
+is typed goes to the file of auth-source only."
+  (pcase (let ((completion-extra-properties
+                '(:annotation-function org-agent-setup--about-place))
+               (usual (if here "none" "auth-source")))
+           (completing-read (format-prompt "Where is its key?  (TAB: places)" usual)
+                            org-agent-setup--key-places nil t nil nil usual))
+    ("auth-source" (org-agent-setup--keep-key host)
+                   (concat "auth-source:" host))
+    ("environment" (concat "env:" (read-string "Name of the variable: ")))
+    ("command" (concat "command: " (read-shell-command "Command: ")))))
+
+(defun org-agent-setup--about-place (place)
+  "Return what the PLACE of a key means, as a completion shows it."
+  (concat "  " (cdr (assoc place org-agent-setup--key-places))))
 
 (defun org-agent-setup--keep-key (host)
   "Ask for the key of HOST unless auth-source has one, and have it saved."

@@ -122,10 +122,13 @@
     (org-agent-chat-put :usage '(:input 12000 :output 300) :shown 9 :window 100)
     (let ((line (org-agent-header-line)))
       (pcase-dolist (`(,shown . ,said) '(("12k in, 300 out" . "tokens that models read and wrote")
-                                         ("9%% full" . "what the model can read at once")))
+                                         ("context 9%% full" . "what the model can read at once")))
         (should (string-search said (or (get-text-property (string-search shown line)
                                                            'help-echo line)
-                                        "")))))))
+                                        "")))))
+    ;; The guide is no model, and reads nothing of what was said.
+    (org-agent-chat-put :model "builtin")
+    (should-not (string-search "full" (org-agent-header-line)))))
 
 (ert-deftest org-agent-header-is-made-when-it-changes ()
   "While a turn runs, nothing is made for the header line that is the same."
