@@ -39,7 +39,7 @@ func instance(t *testing.T) config.Paths {
 	return paths
 }
 
-// said returns an instance whose journal has one question.
+// instanceWith returns an instance whose journal has one question.
 func instanceWith(t *testing.T, words string) config.Paths {
 	t.Helper()
 	paths := instance(t)

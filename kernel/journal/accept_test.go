@@ -140,7 +140,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	checkWhole(t, j)
 }
 
-// events draws an event's value of any shape and depth a codec can make.
+// values draws an event's value of any shape and depth a codec can make.
 func values(depth int) *rapid.Generator[any] {
 	leaves := []*rapid.Generator[any]{
 		rapid.Just[any](true),

@@ -24,7 +24,7 @@ func definitionForms() []standardForm {
 	}
 }
 
-// functionName takes the name in a defun: a symbol that is free to define, or
+// definedName takes the name in a defun: a symbol that is free to define, or
 // (setf symbol).
 func (cp *Compiler) definedName(name Value) (g *global, setter bool, text string) {
 	if symbol, ok := setfName(name); ok {

@@ -395,7 +395,7 @@ func (b *binaryElements) bytes(n *big.Int) []byte {
 	return bytes
 }
 
-// byteFunctions read and write the elements of binary files.
+// byteStreamFunctions read and write the elements of binary files.
 func byteStreamFunctions() []Builtin {
 	return []Builtin{
 		{Name: "read-byte", LambdaList: "(stream &optional eof-error-p eof-value)", Doc: "Read an integer from a binary file.", Named: func(c *Call, args Args) Value {

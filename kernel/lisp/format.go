@@ -233,7 +233,7 @@ type formatter struct {
 	// args is all arguments of this level, next the index of the next one.
 	args []Value
 	next int
-	// outer tells for ~:^ that the sublists of an enclosing ~:{ are used up.
+	// last tells for ~:^ that the sublists of an enclosing ~:{ are used up.
 	last bool
 }
 

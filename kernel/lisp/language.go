@@ -20,13 +20,13 @@ type Builtin struct {
 	Named func(c *Call, args Args) Value
 	One   func(c *Call, a Value) Value
 	Two   func(c *Call, a, b Value) Value
-	// many says that it may return other than one value.
+	// Many says that it may return other than one value.
 	Many bool
-	// open says that notes may add methods to it.
+	// Open says that notes may add methods to it.
 	Open bool
-	// needs is the capability without which a note does not have it, "" for none.
+	// Needs is the capability without which a note does not have it, "" for none.
 	Needs string
-	// check, if set, looks at the form of a call while it is compiled.
+	// Check, if set, looks at the form of a call while it is compiled.
 	Check func(cp *Compiler, form *Cons)
 }
 

@@ -15,7 +15,6 @@ import (
 
 const ruleHead = "* Rules\n| rule | matches | verdict | why | since |\n|-\n"
 
-// TestFaultsOfRules checks that each unreadable row is reported with its line and its remedy.
 // TestRulesElsewhere: a rule that stands anywhere but in the table is a fault, with which everything that
 // rules decide is refused. It may be a rule that refuses.
 func TestRulesElsewhere(t *testing.T) {
@@ -49,6 +48,7 @@ func TestRulesElsewhere(t *testing.T) {
 	}
 }
 
+// TestFaultsOfRules checks that each unreadable row is reported with its line and its remedy.
 func TestFaultsOfRules(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{ruleHead + "| runs | ls | alow | | |\n", `p:4: the verdict is allow, ask or refuse, not "alow": did you mean allow?`},

@@ -24,7 +24,7 @@ type Config struct {
 	// time.Now.
 	Now    func() time.Time
 	Logger *slog.Logger
-	// Insertion returns the act by which a client puts a text into a conversation that it shows.
+	// InsertionAct returns the act by which a client puts a text into a conversation that it shows.
 	InsertionAct func(text string) protocol.Act
 	// SendToOrigin sends the answer or the notice of a turn that came from outside of this machine to
 	// its origin, and returns when it is delivered. A repeated text has the same id. nil: nothing is

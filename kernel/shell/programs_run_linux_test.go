@@ -32,7 +32,7 @@ var givenTo = map[string]string{
 // what they run and reach is looked at, and the bystander.
 var makesFiles = []string{"tree", "xxd", "split", "csplit", "zip", "unzip", "gzip", "tar", "sdiff", "diff3", "wget", "curl", "iconv", "git merge-tree", "gofmt", "cmake", "openssl rand"}
 
-// triedEntries reports whether the program of an entry may be run with its options: none changes the machine, and
+// triedEntry reports whether the program of an entry may be run with its options: none changes the machine, and
 // none has files of a project decide what runs.
 func triedEntry(e *entry) bool {
 	switch name, sub, _ := strings.Cut(e.name, " "); {

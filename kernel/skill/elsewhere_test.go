@@ -8,7 +8,7 @@ import (
 	"org-agent/kernel/skill"
 )
 
-// TestNamesOfOtherSystems checks that a name of the earlier system's interface which means nothing here
+// TestHintsForOtherSystems checks that a name of the earlier system's interface which means nothing here
 // says what to use instead, and that no hint repeats the name it is for.
 func TestHintsForOtherSystems(t *testing.T) {
 	for form, want := range map[string]string{

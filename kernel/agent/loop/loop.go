@@ -97,9 +97,9 @@ type Policy interface {
 
 // Turn shows people that an answer is incomplete.
 type Turn interface {
-	// Incomplete marks the next answer as the beginning of one. The state says why it ends there.
+	// SetIncomplete marks the next answer as the beginning of one. The state says why it ends there.
 	SetIncomplete(state protocol.TurnState)
-	// Stopped shows why the turn was stopped early.
+	// SetStopReason shows why the turn was stopped early.
 	SetStopReason(why string)
 }
 

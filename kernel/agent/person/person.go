@@ -158,7 +158,7 @@ type Turn struct {
 type Screen interface {
 	Ask(ctx context.Context, ask protocol.Ask) error
 	AskClosed(ctx context.Context, id string)
-	// Waiting records whether the turn waits for a person.
+	// SetWaiting records whether the turn waits for a person.
 	SetWaiting(ctx context.Context, waiting bool) error
 }
 

@@ -134,7 +134,7 @@ type Screen interface {
 	// Retract removes the preview.
 	Retract()
 	AddThought(text string)
-	// Held shows the size of the request and of the model's window, in tokens.
+	// SetRequestSize shows the size of the request and of the model's window, in tokens.
 	SetRequestSize(shown, window int)
 	Notify(method string, params any)
 }

@@ -200,8 +200,6 @@ func TestVerbatimWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestNamesOfTheFile: a name that the file has, or that a block of the person's reaches for, is held,
-// and the label of a footnote that the file has becomes another.
 // TestDashes: since Org 9.6 emphasis begins and ends beside a dash. What is verbatim before or since only is
 // held.
 func TestDashes(t *testing.T) {
@@ -220,6 +218,8 @@ func TestDashes(t *testing.T) {
 	}
 }
 
+// TestNamesOfTheFile: a name that the file has, or that a block of the person's reaches for, is held,
+// and the label of a footnote that the file has becomes another.
 func TestNamesOfTheFile(t *testing.T) {
 	file := func() *File {
 		return Read("#+NAME: data\n| 1 |\n#+begin_src sh :var x=table :noweb yes\n<<setup>>\n#+end_src\n#+CALL: run(1)\ncall_go(2)\n$1=remote(far,@1)\nSee [fn:1].\n\n[fn:1] a [fn:2:b]\n")
