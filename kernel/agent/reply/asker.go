@@ -20,18 +20,24 @@ type asker struct {
 	request    llm.Request // the last one
 	rendered   llm.Request // the last one, in the dialect of the provider that is asked first
 	stream     bool
-	finish     llm.FinishReason   // of the last reply
-	fault      error              // the error of the last request, if it failed
-	partial    string             // the part of the reply that came before the error
-	firstPiece time.Duration      // from the request to the first piece of the reply
-	calls      []llm.FunctionCall // of the last reply
-	original   *llm.Original      // of the last reply
-	commentary string             // the text of that reply, beside its calls
-	unusable   string             // see [loop.RequestOutcome]
-	remark     string             // see [loop.RequestOutcome]
-	stepReply  *journal.StepReply // see [loop.RequestOutcome]
-	purpose    string             // see [composer.Composition]
-	estimate   int                // the size of the request, in estimated tokens
+	fault      error         // the error of the last request, if it failed
+	partial    string        // the part of the reply that came before the error
+	firstPiece time.Duration // from the request to the first piece of the reply
+	last       lastReply
+	purpose    string // see [composer.Composition]
+	estimate   int    // the size of the request, in estimated tokens
+}
+
+// lastReply is what a proposal needs of the last reply. The fields after commentary are those of
+// [loop.RequestOutcome].
+type lastReply struct {
+	finish     llm.FinishReason
+	calls      []llm.FunctionCall
+	original   *llm.Original
+	commentary string // the text beside the calls
+	unusable   string
+	remark     string
+	stepReply  *journal.StepReply
 }
 
 // Ask implements [skill.Asker].
@@ -56,7 +62,7 @@ func (a *asker) Retry(ctx context.Context, reply, reason string) (string, error)
 	if len(a.request.Messages) == 0 {
 		a.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: a.turn.Record.Question.Words()}}
 	}
-	if len(a.calls) > 0 {
+	if len(a.last.calls) > 0 {
 		a.request.Messages = append(a.request.Messages, a.refused(reason)...)
 		return a.send(ctx)
 	}
@@ -72,7 +78,7 @@ func (a *asker) Retry(ctx context.Context, reply, reason string) (string, error)
 
 // Outcome implements [loop.Asker].
 func (a *asker) Outcome() loop.RequestOutcome {
-	return loop.RequestOutcome{Finish: a.finish, Fault: a.fault, Partial: a.partial, Unusable: a.unusable, Remark: a.remark, Reply: a.stepReply}
+	return loop.RequestOutcome{Finish: a.last.finish, Fault: a.fault, Partial: a.partial, Unusable: a.last.unusable, Remark: a.last.remark, Reply: a.last.stepReply}
 }
 
 // send sends the request and reads the reply. It first removes the preview of an earlier reply.
@@ -91,7 +97,7 @@ func (a *asker) send(ctx context.Context) (string, error) {
 	a.estimate = composer.Estimate(config.Dialect, a.rendered)
 	begun := time.Now()
 	reply, err := a.read(ctx)
-	a.finish = reply.Finish
+	a.last = lastReply{finish: reply.Finish}
 	a.recordReply(ctx, reply, time.Since(begun), err)
 	if err == nil {
 		return a.value(ctx, reply), nil

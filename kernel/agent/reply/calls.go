@@ -14,21 +14,21 @@ import (
 // it calls. Several calls that only read are one action. Of others only the first is used, and the model
 // is told so.
 func (a *asker) value(ctx context.Context, reply llm.Reply) string {
-	a.calls, a.original, a.commentary, a.unusable, a.remark, a.stepReply = reply.Calls, reply.Original, "", "", "", nil
+	a.last.calls, a.last.original = reply.Calls, reply.Original
 	if len(reply.Calls) == 0 {
 		return reply.Text
 	}
 	a.turn.Screen.Retract()
-	if a.commentary = a.commentaryOf(ctx, reply.Text); a.commentary != "" && a.stream {
-		a.turn.Screen.AddThought(a.commentary + "\n\n")
+	if a.last.commentary = a.commentaryOf(ctx, reply.Text); a.last.commentary != "" && a.stream {
+		a.turn.Screen.AddThought(a.last.commentary + "\n\n")
 	}
 	if reply.Finish == llm.FinishLength {
-		a.unusable = "the reply ran into the model's limit in the middle of a call, so nothing was done: make the call shorter, or do it in several"
+		a.last.unusable = "the reply ran into the model's limit in the middle of a call, so nothing was done: make the call shorter, or do it in several"
 		return writtenCalls(reply.Calls)
 	}
 	action, err := a.action(reply.Calls)
 	if err != nil {
-		a.unusable = err.Error()
+		a.last.unusable = err.Error()
 		return writtenCalls(reply.Calls)
 	}
 	return action
@@ -53,7 +53,7 @@ func (a *asker) action(calls []llm.FunctionCall) (string, error) {
 			return "", err
 		}
 		if err != nil {
-			a.remark = fmt.Sprintf("The call of %s was not made: %v.", c.Name, err)
+			a.last.remark = fmt.Sprintf("The call of %s was not made: %v.", c.Name, err)
 			break
 		}
 		if together = together && reads; i > 0 && !together {
@@ -65,11 +65,11 @@ func (a *asker) action(calls []llm.FunctionCall) (string, error) {
 	if len(a.rendered.Tools) > 0 { // else the model wrote its calls as text, and the server knows none
 		skipped = calls[len(actions):]
 	}
-	a.stepReply = stepReply(a.original, a.commentary, skipped)
-	if left := len(calls) - len(actions); left > 0 && a.remark == "" {
-		a.remark = fmt.Sprintf("One at a time: of your %d calls only the first was made.", len(calls))
+	a.last.stepReply = stepReply(a.last.original, a.last.commentary, skipped)
+	if left := len(calls) - len(actions); left > 0 && a.last.remark == "" {
+		a.last.remark = fmt.Sprintf("One at a time: of your %d calls only the first was made.", len(calls))
 		if len(actions) > 1 {
-			a.remark = fmt.Sprintf("Of your %d calls only the first %d were made: what does more than read is called by itself.", len(calls), len(actions))
+			a.last.remark = fmt.Sprintf("Of your %d calls only the first %d were made: what does more than read is called by itself.", len(calls), len(actions))
 		}
 	}
 	if len(actions) == 1 {
@@ -119,9 +119,9 @@ func (a *asker) propose(c llm.FunctionCall) (action string, reads bool, err erro
 // refused returns the messages that tell a model why its calls could not be used: the calls, and an error
 // for each of them.
 func (a *asker) refused(reason string) []llm.Message {
-	reply := llm.Message{Role: llm.RoleAssistant, Text: a.commentary, Original: a.original}
+	reply := llm.Message{Role: llm.RoleAssistant, Text: a.last.commentary, Original: a.last.original}
 	outcome := &llm.Outcome{}
-	for i, c := range a.calls {
+	for i, c := range a.last.calls {
 		call := llm.Call{Function: &c}
 		reply.Calls = append(reply.Calls, call)
 		text := reason
