@@ -18,22 +18,22 @@ const repeatYears = 9999
 //
 // ok is false if the timestamp does not repeat, repeats within hours without having a time, or leaves the calendar.
 func (t Timestamp) Repeated(done time.Time) (moved Timestamp, ok bool) {
-	if !t.Repeats() || t.Unit == 'h' && t.Time == "" {
+	if !t.Moves() {
 		return t, false
 	}
-	from, now := t.wall(), wall(done)
+	from, now := t.Wall(), wall(done)
 	at := from
 	switch {
 	case strings.HasPrefix(t.Repeater, ".") && t.Unit == 'h':
-		at = t.step(now.Truncate(time.Minute))
+		at = t.Step(now.Truncate(time.Minute))
 	case strings.HasPrefix(t.Repeater, "."):
-		at = t.step(DayOf(now).date().Add(from.Sub(t.Day.date())))
+		at = t.Step(DayOf(now).date().Add(from.Sub(t.Day.date())))
 	case strings.HasPrefix(t.Repeater, "++"):
-		for at = t.step(at); !at.After(now) && at.Year() < repeatYears; {
-			at = t.step(at)
+		for at = t.Step(at); !at.After(now) && at.Year() < repeatYears; {
+			at = t.Step(at)
 		}
 	default:
-		at = t.step(at)
+		at = t.Step(at)
 	}
 	if at.Year() > repeatYears {
 		return t, false
@@ -41,8 +41,8 @@ func (t Timestamp) Repeated(done time.Time) (moved Timestamp, ok bool) {
 	return t.at(at)
 }
 
-// wall returns what the clock shows at the timestamp, as a time in UTC.
-func (t Timestamp) wall() time.Time {
+// Wall returns what the clock shows at the timestamp, as a time in UTC.
+func (t Timestamp) Wall() time.Time {
 	hours, minutes := clockParts(t.Time)
 	return t.Day.date().Add(time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute)
 }
@@ -60,8 +60,11 @@ func wall(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
 }
 
-// step returns the time one step of the repeater later.
-func (t Timestamp) step(from time.Time) time.Time {
+// Moves reports whether it has a repeater that Org can follow: one of hours needs a time.
+func (t Timestamp) Moves() bool { return t.Repeats() && (t.Unit != 'h' || t.Time != "") }
+
+// Step returns a time one step of the repeater later. Both are what a clock shows, as times in UTC.
+func (t Timestamp) Step(from time.Time) time.Time {
 	switch t.Unit {
 	case 'h':
 		return from.Add(time.Duration(t.Every) * time.Hour)
@@ -88,7 +91,7 @@ func (t Timestamp) at(to time.Time) (Timestamp, bool) {
 		if t.End != "" {
 			hours, minutes := clockParts(t.End)
 			end := t.Day.date().Add(time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute)
-			text += "-" + end.Add(to.Sub(t.wall())).Format("15:04")
+			text += "-" + end.Add(to.Sub(t.Wall())).Format("15:04")
 		}
 	}
 	opening, closing := "[", "]"
