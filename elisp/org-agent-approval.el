@@ -572,11 +572,11 @@ On its last line, which names them, letters are keys, too."
         (org-agent-asks-show-whole (plist-get params :id)))
       (org-agent-chat-put :turn (plist-get params :turn) :phase 'waiting))
     (unless known
-      (message "%s waits for your decision: %s (M-x org-agent-approvals)"
-               (if-let* ((label (plist-get params :subagent)))
-                   (concat "The subagent " label)
-                 "The agent")
-               (or (plist-get params :summary) "")))
+      (org-agent-say "%s waits for your decision: %s (M-x org-agent-approvals)"
+                     (if-let* ((label (plist-get params :subagent)))
+                              (concat "The subagent " label)
+                              "The agent")
+                     (or (plist-get params :summary) "")))
     (org-agent-approval--check params)
     (org-agent-notify-asked params)))
 

@@ -500,7 +500,7 @@ from the kernel again."
   "Report WHAT, and REFUSAL, an error of the kernel, as its reason."
   (let ((line (format "%s: %s" what (plist-get refusal :message))))
     (org-agent-rpc-log "%s" line)
-    (message "org-agent: %s" line)))
+    (org-agent-say "org-agent: %s" line)))
 
 (defun org-agent-chat--loaded (result)
   "Update the conversation with RESULT, that of `session/load'.

@@ -175,7 +175,7 @@ If a person stopped the kernel meanwhile, shut it down now."
         org-agent-kernel-server (plist-get result :server))
   (when-let* ((notice (plist-get org-agent-kernel-server :notice)))
     (org-agent-rpc-log "%s" notice)
-    (message "org-agent: %s" notice))
+    (org-agent-say "org-agent: %s" notice))
   (run-hooks 'org-agent-kernel-ready-hook))
 
 (defun org-agent-kernel--refused (refusal)
@@ -212,7 +212,7 @@ If kernels die soon after each start, reconnect ever more slowly."
   "Note that there is no kernel because of TROUBLE, and report that once."
   (setq org-agent-kernel-state 'failed)
   (unless (equal trouble org-agent-kernel-trouble)
-    (message "org-agent: %s" trouble))
+    (org-agent-say "org-agent: %s" trouble))
   (setq org-agent-kernel-trouble trouble)
   (org-agent-rpc-log "%s" trouble)
   (run-hooks 'org-agent-kernel-lost-hook)

@@ -126,7 +126,7 @@ digests, which cannot be made without its token."
         (setq org-agent-kernel-server
               (plist-put org-agent-kernel-server :notice
                          (if other (concat notice "; " other) notice)))
-        (message "org-agent: %s" notice)))))
+        (org-agent-say "org-agent: %s" notice)))))
 
 ;;;; Sending
 

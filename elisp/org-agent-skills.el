@@ -322,12 +322,12 @@
     (unless (equal (alist-get file org-agent-skills--errors nil nil #'equal)
                    fault)
       (setf (alist-get file org-agent-skills--errors nil nil #'equal) fault)
-      (message "org-agent: %s:%s: %s%s" (abbreviate-file-name file)
-               (or (plist-get fault :line) 1)
-               (or (plist-get fault :message) "the note is not live")
-               (if (plist-get status :last-good)
-                   " (the last good version stays live)"
-                 "")))))
+      (org-agent-say "org-agent: %s:%s: %s%s" (abbreviate-file-name file)
+                     (or (plist-get fault :line) 1)
+                     (or (plist-get fault :message) "the note is not live")
+                     (if (plist-get status :last-good)
+                         " (the last good version stays live)"
+                       "")))))
 
 (defun org-agent-skills--report-mended (status)
   "Report that the note of STATUS is live if an error of it was reported."
@@ -359,10 +359,10 @@
            (user-error "%s" (string-remove-prefix "org-agent: " output)))
          (find-file-noselect output)))))
   (org-agent-skill-mode 1)
-  (message "%s"
-           (substitute-command-keys
-            (format "Try it: send \"%s: hello\" in the chat (\\[org-agent-chat]).  Saving the note makes a change live; C-c C-c on \"Success Criteria\" runs its tests"
-                    name))))
+  (org-agent-say "%s"
+                 (substitute-command-keys
+                  (format "Try it: send \"%s: hello\" in the chat (\\[org-agent-chat]).  Saving the note makes a change live; C-c C-c on \"Success Criteria\" runs its tests"
+                          name))))
 
 ;;;; Capabilities
 

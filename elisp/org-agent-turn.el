@@ -160,7 +160,7 @@ COUNT is how many of its answers had broken off before.")
   (let ((notice (plist-get params :notice))
         (state (plist-get params :state)))
     (cond
-     (notice (message "org-agent: %s" notice))
+     (notice (org-agent-say "org-agent: %s" notice))
      ((eq state :failed)
       (message "The agent could not answer; C-c C-c on its answer tries again")))))
 
@@ -304,9 +304,9 @@ became of them."
                  (when start (set-window-start window (- end start) t))
                  (when point (set-window-point window (- end point)))))))
       ;; Its heading, which says so, may be out of sight.
-      (message "The answer broke off, because the kernel ended; %s"
-               (substitute-command-keys
-                "\\<org-agent-chat-mode-map>\\[org-agent-chat-ctrl-c-ctrl-c] on it or \\[org-agent-retry] asks again"))))
+      (org-agent-say "The answer broke off, because the kernel ended; %s"
+                     (substitute-command-keys
+                      "\\<org-agent-chat-mode-map>\\[org-agent-chat-ctrl-c-ctrl-c] on it or \\[org-agent-retry] asks again"))))
   (org-agent-turn--say-that-none-came))
 
 (defun org-agent-turn--bring-back-late ()
@@ -405,7 +405,7 @@ The redisplay, which is most of it, would follow anyway."
   "Show the text in PARAMS in the echo area and in the log."
   (let ((text (plist-get params :text)))
     (org-agent-rpc-log "%s" text)
-    (message "org-agent: %s" text)))
+    (org-agent-say "org-agent: %s" text)))
 
 ;;;; The end of a turn
 

@@ -183,6 +183,21 @@ With WIDTH cut it to that many columns."
         (truncate-string-to-width line width nil nil t)
       line)))
 
+(defun org-agent-say (format &rest arguments)
+  "Show a message, FORMAT with ARGUMENTS, with lines broken between words.
+Emacs would break one that is longer than the echo area inside a word."
+  (let ((text (apply #'format-message format arguments))
+        (width (- (frame-width) 2)))
+    (message "%s" (if (or noninteractive (<= (string-width text) width))
+                      text
+                    (with-temp-buffer
+                      (setq fill-column width
+                            sentence-end-double-space nil)
+                      (insert text)
+                      (let ((adaptive-fill-mode nil))
+                        (fill-region (point-min) (point-max)))
+                      (string-trim-right (buffer-string)))))))
+
 (defun org-agent-counted (count noun)
   "Return COUNT with NOUN, which gets an s unless there is one."
   (format "%d %s%s" count noun (if (eql count 1) "" "s")))

@@ -500,5 +500,18 @@ Point, the window and the folds stay with their sections."
                    ("org-agent-rpc" . "%d bytes")) ; a limit
                  :test #'equal))))
 
+(ert-deftest org-agent-section-messages-break-between-words ()
+  "A message that is longer than the echo area is broken between words."
+  (let (said noninteractive)
+    (cl-letf (((symbol-function 'frame-width) (lambda (&rest _) 32))
+              ((symbol-function 'message)
+               (lambda (format &rest arguments)
+                 (push (apply #'format format arguments) said))))
+      (org-agent-say "%s: a short one, 100%%" "org-agent")
+      (org-agent-say "org-agent: %s.  %s" "what is wrong with it" "And what to do about it"))
+    (should (equal (nreverse said)
+                   '("org-agent: a short one, 100%"
+                     "org-agent: what is wrong with\nit. And what to do about it")))))
+
 (provide 'org-agent-section-test)
 ;;; org-agent-section-test.el ends here
