@@ -1,3 +1,7 @@
+//go:build !race
+
+// These tests have one goroutine, and with the race detector they take several times as long.
+
 package history_test
 
 import (
