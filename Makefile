@@ -48,10 +48,18 @@ help: ## list the targets
 .PHONY: build
 build: $(BIN) $(if $(shell command -v $(EMACS)),$(AUTOLOADS)) ## build the kernel, and what Emacs needs to know its commands
 
+# On a terminal one line says how far a build is, in place of a line for each module and nothing while
+# packages are compiled. What else Go says is printed.
+HOW_FAR = { modules=0; packages=0; end=; while IFS= read -r line; do case "$$line" in \
+  "go: downloading "*) end=$$'\n'; printf '\r  %d modules fetched' $$((++modules));; \
+  *" "*) printf '%s%s\n' "$$end" "$$line"; end=;; \
+  *) end=$$'\n'; printf '\r  %d packages compiled' $$((++packages));; esac; done; printf %s "$$end"; }
+
 $(BIN): $(GO_FILES)
 	@command -v $(GO) >/dev/null || { echo "org-agent needs Go 1.26 or later: https://go.dev/dl/"; exit 1; }
-	@[ -e $@ ] || echo "building the kernel: the first time this takes a minute or two"
-	$(RARELY) $(GO) build -ldflags '-X main.version=$(VERSION)' -o $@ ./kernel/cmd/org-agent
+	@[ -e $@ ] || echo "building the kernel: the first time this takes a minute or two, longer on a small or busy machine"
+	@build="$(RARELY) $(GO) build -ldflags '-X main.version=$(VERSION)' -o $@"; set -o pipefail; \
+	if [ -t 1 ]; then eval "$$build -v ./kernel/cmd/org-agent" 2>&1 | $(HOW_FAR); else eval "$$build ./kernel/cmd/org-agent"; fi
 
 bin/llmtest-server: $(GO_FILES)
 	$(RARELY) $(GO) build -o $@ ./kernel/cmd/llmtest-server
