@@ -13,8 +13,12 @@ import (
 	"time"
 )
 
+// messageReply is a reply in the form of Anthropic's Messages.
+type messageReply struct{ *playback }
+
 // streamMessages sends the reply as the events of Anthropic's Messages.
-func (p *playback) streamMessages(ctx context.Context) error {
+func streamMessages(ctx context.Context, of *playback) error {
+	p := messageReply{of}
 	e := p.exchange
 	if err := p.write(ctx, strings.Repeat(": keep-alive"+p.lineEnd(), e.KeepAlives)+strings.Repeat(p.lineEnd(), e.BlankLines)); err != nil {
 		return err
@@ -62,7 +66,7 @@ type contentBlock struct {
 }
 
 // blocks returns the blocks of the reply.
-func (p *playback) blocks() (all []contentBlock) {
+func (p messageReply) blocks() (all []contentBlock) {
 	e := p.exchange
 	switch {
 	case e.Redacted:
@@ -100,7 +104,7 @@ func (p *playback) blocks() (all []contentBlock) {
 }
 
 // block sends a block.
-func (p *playback) block(ctx context.Context, index int, b contentBlock) error {
+func (p messageReply) block(ctx context.Context, index int, b contentBlock) error {
 	if err := p.typed(ctx, "content_block_start", map[string]any{"index": index, "content_block": b.start}); err != nil {
 		return err
 	}
@@ -129,7 +133,7 @@ func (p *playback) block(ctx context.Context, index int, b contentBlock) error {
 }
 
 // typed sends an event with its type.
-func (p *playback) typed(ctx context.Context, kind string, fields map[string]any) error {
+func (p messageReply) typed(ctx context.Context, kind string, fields map[string]any) error {
 	fields["type"] = kind
 	encoded, err := json.Marshal(fields)
 	if err != nil {
@@ -142,7 +146,7 @@ func (p *playback) typed(ctx context.Context, kind string, fields map[string]any
 }
 
 // stop returns why the reply ended.
-func (p *playback) stop() map[string]any {
+func (p messageReply) stop() map[string]any {
 	stop := map[string]any{"stop_reason": "end_turn", "stop_sequence": nil}
 	switch {
 	case p.exchange.Finish != "":
@@ -157,7 +161,8 @@ func (p *playback) stop() map[string]any {
 }
 
 // wholeMessage returns the reply as one object.
-func (p *playback) wholeMessage() map[string]any {
+func wholeMessage(of *playback) map[string]any {
+	p := messageReply{of}
 	var content []any
 	for _, b := range p.blocks() {
 		for _, piece := range b.pieces {
@@ -180,7 +185,7 @@ func (p *playback) wholeMessage() map[string]any {
 }
 
 // messagesUsage returns the script's usage, or counts a token for every four bytes.
-func (p *playback) messagesUsage() any {
+func (p messageReply) messagesUsage() any {
 	if len(p.exchange.Usage) > 0 {
 		return p.exchange.Usage
 	}

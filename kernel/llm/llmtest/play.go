@@ -53,7 +53,7 @@ func (p *playback) run(ctx context.Context) error {
 		p.w.Header().Set("Content-Type", "text/event-stream")
 	}
 	p.w.WriteHeader(http.StatusOK)
-	err := p.wire.stream(p, ctx)
+	err := p.wire.stream(ctx, p)
 	if errors.Is(err, errCut) {
 		p.cut()
 		return nil
@@ -77,8 +77,8 @@ func (p *playback) sendBody() error {
 	return nil
 }
 
-// stream sends the reply as events.
-func (p *playback) stream(ctx context.Context) error {
+// streamChat sends the reply as events.
+func streamChat(ctx context.Context, p *playback) error {
 	e := p.exchange
 	if err := p.write(ctx, strings.Repeat(": keep-alive"+p.lineEnd(), e.KeepAlives)+strings.Repeat(p.lineEnd(), e.BlankLines)); err != nil {
 		return err
@@ -266,8 +266,8 @@ func (p *playback) reply() string {
 	return strings.Repeat(text, max(p.exchange.Repeat, 1))
 }
 
-// wholeReply returns the reply as one object.
-func (p *playback) wholeReply() map[string]any {
+// wholeChat returns the reply as one object.
+func wholeChat(p *playback) map[string]any {
 	message := map[string]any{"role": "assistant", "content": p.reply()}
 	if len(p.exchange.Calls) > 0 {
 		var calls []any

@@ -21,7 +21,7 @@ type answer struct {
 }
 
 // streamResponse sends the reply as the events of OpenAI's Responses API.
-func (p *playback) streamResponse(ctx context.Context) error {
+func streamResponse(ctx context.Context, p *playback) error {
 	a := &answer{playback: p}
 	e := p.exchange
 	if err := p.write(ctx, strings.Repeat(": keep-alive"+p.lineEnd(), e.KeepAlives)+strings.Repeat(p.lineEnd(), e.BlankLines)); err != nil {
@@ -275,7 +275,7 @@ func (a *answer) state(status string, usage any) map[string]any {
 }
 
 // wholeResponse returns the reply as one object.
-func (p *playback) wholeResponse() map[string]any {
+func wholeResponse(p *playback) map[string]any {
 	a := &answer{playback: p}
 	content := []any{map[string]any{"type": "output_text", "text": p.reply(), "annotations": []any{}}}
 	a.output = append(a.output, map[string]any{"id": a.id("msg"), "type": "message", "role": "assistant", "status": "completed", "content": content})

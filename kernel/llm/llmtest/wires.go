@@ -13,7 +13,7 @@ type wire struct {
 	// check returns an error for a request that the real servers refuse.
 	check func(Received) error
 	// stream sends the reply as events. It returns errCut where the script closes the connection.
-	stream func(*playback, context.Context) error
+	stream func(context.Context, *playback) error
 	// whole returns the reply as one object.
 	whole func(*playback) map[string]any
 	// refuse answers with an error in the form of the protocol.
@@ -25,8 +25,8 @@ type wire struct {
 // wires returns the protocols. A new one is a file, and a line here.
 func wires() []wire {
 	return []wire{
-		{"/chat/completions", check, (*playback).stream, (*playback).wholeReply, refuse, nil},
-		{"/messages", checkMessages, (*playback).streamMessages, (*playback).wholeMessage, refuseMessage, messagePrefixes},
-		{path: "/responses", check: checkResponse, stream: (*playback).streamResponse, whole: (*playback).wholeResponse, refuse: refuseResponse},
+		{"/chat/completions", check, streamChat, wholeChat, refuse, nil},
+		{"/messages", checkMessages, streamMessages, wholeMessage, refuseMessage, messagePrefixes},
+		{path: "/responses", check: checkResponse, stream: streamResponse, whole: wholeResponse, refuse: refuseResponse},
 	}
 }
