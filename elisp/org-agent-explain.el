@@ -477,7 +477,7 @@ Nothing is sent."
                    (list "Tokens, about" 14 (org-agent-list-by-number 3)
                          :right-align t))
            ;; The columns fit into a window of 80.
-           (list '("What" 20 t) '("Model" 15 t)
+           (list '("What" 19 t) '("Model" 15 t)
                  (list "In" 7 (org-agent-list-by-number 2) :right-align t)
                  (list "Out" 7 (org-agent-list-by-number 3) :right-align t)
                  '("Cost" 10 nil :right-align t)

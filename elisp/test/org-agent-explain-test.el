@@ -190,5 +190,15 @@
       (should (equal (org-agent-undo-turn--id) turn))
       (ignore-errors (org-agent-section-next)))))
 
+(ert-deftest org-agent-explain-usage-fits-a-terminal ()
+  "No column of the usage is cut in a terminal of 80 columns.
+The blank behind the last column needs one, and so does what marks a cut."
+  (with-temp-buffer
+    (org-agent-usage-mode)
+    (should (< (apply #'+ tabulated-list-padding
+                      (mapcar (lambda (column) (1+ (nth 1 column)))
+                              tabulated-list-format))
+               80))))
+
 (provide 'org-agent-explain-test)
 ;;; org-agent-explain-test.el ends here
