@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // layout says what each package under kernel/ is for, and which other packages
@@ -234,6 +235,26 @@ func TestPackageNames(t *testing.T) {
 			if slices.Contains(forbidden, part) {
 				t.Errorf("%s: %q says nothing about what the package provides", p.ImportPath, part)
 			}
+		}
+	}
+}
+
+// TestPageNamesEachPackage: README.org says of each package directly below kernel/ what is in it.
+func TestPageNamesEachPackage(t *testing.T) {
+	page, err := os.ReadFile("README.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, where, found := strings.Cut(string(page), "\n* Where things are\n")
+	if !found {
+		t.Fatal("there is no section \"Where things are\"")
+	}
+	where, _, _ = strings.Cut(where, "\n* ")
+	named := strings.FieldsFunc(where, func(r rune) bool { return !unicode.IsLower(r) && r != '/' })
+	for _, p := range packages(t) {
+		path, below := strings.CutPrefix(p.ImportPath, kernel)
+		if below && !strings.Contains(path, "/") && path != "walk" && !slices.Contains(named, path) {
+			t.Errorf("README.org does not say what is in %s", path)
 		}
 	}
 }
