@@ -155,7 +155,7 @@ Show its answer as DISPLAY says; PLACE is where to insert it."
     (pcase display
       ('insert (org-agent-ask--insert-when-ended id question place))
       ('window (org-agent-ask-show id chat))
-      (_ (org-agent-ask--display chat id)))))
+      (_ (org-agent-ask-close) (org-agent-ask--display chat id)))))
 
 ;;;###autoload
 (defun org-agent-ask-here (question &optional session _display region)
@@ -377,13 +377,14 @@ goes to the conversation, \\[org-agent-ask-stop] stops the answer.
                              (window-height . 12)))))
 
 ;;;###autoload
-(defun org-agent-ask-close (session)
-  "Close the window of one answer if that is an answer of SESSION.
-Something new was asked there, and the answer is none to that."
+(defun org-agent-ask-close (&optional session)
+  "Close the window of one answer if that is an answer of SESSION, or any.
+Something new was asked, and the answer is none to that."
   (when-let* ((buffer (get-buffer org-agent-ask-buffer))
               (chat (cdr (buffer-local-value 'org-agent-ask--shown buffer))))
     (when (and (buffer-live-p chat)
-               (equal session (buffer-local-value 'org-agent-chat-session chat)))
+               (member session
+                       (list nil (buffer-local-value 'org-agent-chat-session chat))))
       (quit-windows-on buffer t))))
 
 (defun org-agent-ask--refresh ()

@@ -235,7 +235,12 @@
       (should-not (string-match-p ":ID:\\|:agent:" (buffer-string))))
     ;; Its ways are its own: every other buffer reverts as before.
     (should (eq (default-value 'revert-buffer-function)
-                #'revert-buffer--default))))
+                #'revert-buffer--default))
+    ;; What is asked in another conversation is shown there, and not below what was said here.
+    (should (get-buffer-window org-agent-ask-buffer))
+    (org-agent-ask "And now?" "other" 'chat)
+    (should-not (get-buffer org-agent-ask-buffer))
+    (org-agent-fake-wait (get-buffer-window "*org-agent-chat: other*"))))
 
 (defun org-agent-ask-test--shown (regexp)
   "Wait until the small window shows REGEXP; go there, in its buffer."
