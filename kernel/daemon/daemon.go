@@ -30,6 +30,7 @@ import (
 	"org-agent/kernel/instance"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
+	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/route"
 	"org-agent/kernel/logfile"
 	"org-agent/kernel/mcp"
@@ -72,6 +73,9 @@ type Config struct {
 	Now func() time.Time
 	// Kinds returns further kinds of actions. nil means none.
 	Kinds func(act.Deps) []kind.Kind
+	// Drivers are the protocols of model servers, at least one. The first is for servers whose protocol config.org does
+	// not name.
+	Drivers llm.Drivers
 	// Sensors and Channels are added to the built-in ones. MayTalk reports whether the sender of a
 	// message may talk to the agent. nil allows nobody.
 	Sensors  []sensor.Sensor

@@ -179,6 +179,7 @@ func (in *instance) tryStart(c daemon.Config) (*kernel, error) {
 	ctx, stop := context.WithCancel(context.Background())
 	k := &kernel{stop: stop, ended: make(chan struct{})}
 	ready := make(chan struct{})
+	c.Drivers = testDrivers()
 	c.Env, c.Version, c.Now, c.Ready = in.env, "test", in.clock, func(string) { close(ready) }
 	go func() {
 		defer close(k.ended)

@@ -44,8 +44,8 @@ func beKernel() int {
 		addresses = func(netip.Addr) error { return nil }
 	}
 	err := daemon.Run(context.Background(), daemon.Config{
-		Addresses: addresses,
-		Env:       os.Getenv, Version: "test", Commands: os.Getenv(commandsVariable) != "", Now: movedClock(os.Getenv(clockVariable)), Ready: func(socket string) { fmt.Println(socket) },
+		Addresses: addresses, Drivers: testDrivers(),
+		Env: os.Getenv, Version: "test", Commands: os.Getenv(commandsVariable) != "", Now: movedClock(os.Getenv(clockVariable)), Ready: func(socket string) { fmt.Println(socket) },
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -7,31 +7,17 @@ import (
 
 	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/config"
-	"org-agent/kernel/llm"
-	"org-agent/kernel/llm/anthropic"
 	"org-agent/kernel/llm/builtin"
 	"org-agent/kernel/llm/dialect"
-	"org-agent/kernel/llm/openai"
-	"org-agent/kernel/llm/responses"
 	"org-agent/kernel/llm/route"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/service"
 )
 
-// Drivers returns the drivers of model servers. The first is the default for servers whose protocol
-// config.org does not name.
-func Drivers() llm.Drivers {
-	return llm.Drivers{
-		openai.Driver(),
-		anthropic.Driver(),
-		responses.Driver(),
-	}
-}
-
 // openModels makes the router of the models in the settings and the environment.
 func (d *daemon) openModels(ctx context.Context, settings config.Settings) (*route.Router, error) {
 	return route.New(ctx, route.Config{
-		Drivers: Drivers(), Dialects: dialect.All(), Settings: settings, Env: d.config.Env, Consent: filepath.Join(d.paths.State, "consent"),
+		Drivers: d.config.Drivers, Dialects: dialect.All(), Settings: settings, Env: d.config.Env, Consent: filepath.Join(d.paths.State, "consent"),
 		Learnt: filepath.Join(d.paths.State, "learnt.json"), Version: d.config.Version,
 		Builtin: builtin.Provider{About: d.about, Pace: builtin.DefaultPace}, KeepPicture: d.keepPicture, Logger: d.log,
 	})
@@ -52,7 +38,7 @@ func (d *daemon) keepPicture(name string, content []byte) (string, error) {
 func (d *daemon) setup() service.Setup {
 	return service.Setup{
 		Path: d.paths.Config, Settings: d.settings, Model: d.models.Model,
-		Route: route.Config{Drivers: Drivers(), Dialects: dialect.All(), Env: d.config.Env, Logger: d.log},
+		Route: route.Config{Drivers: d.config.Drivers, Dialects: dialect.All(), Env: d.config.Env, Logger: d.log},
 		Changed: func(ctx context.Context) {
 			d.configuration.Reload(ctx)
 			d.clients.NotifyAll(protocol.MethodFileChanged, protocol.FileChanged{Files: []string{d.paths.Config}})
@@ -62,7 +48,7 @@ func (d *daemon) setup() service.Setup {
 
 // newServer returns a server that does not answer messages, such as the one for embeddings.
 func (d *daemon) newServer(model config.Model) *route.Server {
-	return route.NewServer(Drivers()[0], model, d.config.Env)
+	return route.NewServer(d.config.Drivers[0], model, d.config.Env)
 }
 
 // about returns the description of this kernel for the built-in guide.

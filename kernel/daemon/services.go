@@ -84,7 +84,7 @@ func (d *daemon) rulesChanged() {
 // doctor returns the configuration of the doctor's checks.
 func (d *daemon) doctor() doctor.Config {
 	return doctor.Config{
-		Paths: d.paths, Drivers: Drivers(), Tools: d.tools.Names(), Env: d.config.Env, Version: d.config.Version, Self: true, WithoutSafety: d.config.WithoutSafety,
+		Paths: d.paths, Drivers: d.config.Drivers, Tools: d.tools.Names(), Env: d.config.Env, Version: d.config.Version, Self: true, WithoutSafety: d.config.WithoutSafety,
 		Sandbox: func(context.Context) (sandbox.Kind, error) { return d.commands.Fence() },
 		Specs:   d.kinds.Specs,
 		Grants:  d.home.GrantsWith,

@@ -15,13 +15,14 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/daemon"
+	"org-agent/kernel/llm/drivers"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/modeltest"
 )
 
 // kernel runs a whole kernel, as the program does.
 func kernel(ctx context.Context, env func(string) string, ready func(string)) error {
-	return daemon.Run(ctx, daemon.Config{Env: env, Version: "test", Ready: ready})
+	return daemon.Run(ctx, daemon.Config{Env: env, Version: "test", Drivers: drivers.All(), Ready: ready})
 }
 
 // tested returns the settings of a model on the server.

@@ -9,6 +9,7 @@ import (
 
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/doctor"
+	"org-agent/kernel/llm/drivers"
 	"org-agent/kernel/sandbox"
 )
 
@@ -46,7 +47,7 @@ func (c *doctorCommand) examine(ctx context.Context, proc *process) ([]doctor.Fi
 		return []doctor.Finding{{Check: "home", State: doctor.Fail, Text: err.Error()}}, nil
 	}
 	checked := doctor.Config{
-		Paths: paths, Drivers: daemon.Drivers(), Tools: daemon.ToolNames(), Env: proc.env, Version: version, Sandbox: sandbox.Probe,
+		Paths: paths, Drivers: drivers.All(), Tools: daemon.ToolNames(), Env: proc.env, Version: version, Sandbox: sandbox.Probe,
 		Specs:  builtInSpecs,
 		Grants: proc.instance(paths).GrantsWith,
 	}

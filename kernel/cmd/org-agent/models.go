@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/config"
-	"org-agent/kernel/daemon"
+	"org-agent/kernel/llm/drivers"
 )
 
 // modelsCommands are the commands about models.
@@ -100,7 +100,7 @@ func firstServer(ctx context.Context, choices []config.Choice) (config.Choice, e
 		case config.ChoiceServer:
 			return choice, nil
 		case config.ChoiceDiscover:
-			found, drivers := daemon.Drivers().Discover(ctx)
+			found, drivers := drivers.All().Discover(ctx)
 			if len(found) == 0 {
 				continue
 			}

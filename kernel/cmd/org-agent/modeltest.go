@@ -13,6 +13,7 @@ import (
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/dialect"
+	"org-agent/kernel/llm/drivers"
 	"org-agent/kernel/llm/route"
 	"org-agent/kernel/modeltest"
 )
@@ -77,7 +78,7 @@ func (c *modelTest) Run(ctx context.Context, proc *process) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", choice.Name, err)
 	}
-	driver, err := daemon.Drivers().Named(choice.Driver)
+	driver, err := drivers.All().Named(choice.Driver)
 	if err != nil {
 		return fmt.Errorf("%s: %w", choice.Name, err)
 	}
@@ -93,7 +94,7 @@ func (c *modelTest) Run(ctx context.Context, proc *process) error {
 	}
 	return c.test(ctx, proc, paths, choice, modeltest.Runner{
 		Kernel: func(ctx context.Context, env func(string) string, ready func(string)) error {
-			return daemon.Run(ctx, daemon.Config{Env: env, Version: version, Ready: ready})
+			return daemon.Run(ctx, daemon.Config{Env: env, Version: version, Drivers: drivers.All(), Ready: ready})
 		},
 		Model: alone, Environment: proc.env, Tasks: tasks, Dialects: dialects, Times: c.Times, Limit: c.Limit,
 	})
@@ -153,7 +154,7 @@ func answers(ctx context.Context, alone config.Alone) (constrains bool, err erro
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	settings := config.Parse("config.org", alone.Text(""))
-	router, err := route.New(ctx, route.Config{Drivers: daemon.Drivers(), Dialects: dialect.All(), Settings: settings, Env: alone.Secret})
+	router, err := route.New(ctx, route.Config{Drivers: drivers.All(), Dialects: dialect.All(), Settings: settings, Env: alone.Secret})
 	if err != nil {
 		return false, err
 	}

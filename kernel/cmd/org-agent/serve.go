@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"org-agent/kernel/daemon"
+	"org-agent/kernel/llm/drivers"
 )
 
 // serveCommand is "org-agent serve".
@@ -64,6 +65,7 @@ func (c *serveCommand) Run(ctx context.Context, proc *process) error {
 	defer signal.Stop(gone)
 	return daemon.Run(ctx, daemon.Config{
 		Home: proc.home, Env: proc.env, Version: version, Linger: c.Linger, Socket: c.Socket, Listen: c.Listen, WithoutSafety: c.WithoutSafety, Commands: true,
+		Drivers: drivers.All(),
 		Ready: func(socket string) {
 			fmt.Fprintln(proc.stdout, readyPrefix+socket)
 			collect()

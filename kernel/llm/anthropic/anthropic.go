@@ -21,7 +21,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -50,8 +49,7 @@ type Provider struct {
 	only    transport.OnlyModel
 	ignored transport.Ignored
 
-	mu      sync.Mutex
-	longest map[string]int // the longest replies of models, in tokens, as the server said
+	longest transport.Learnt[int] // the longest replies of models, in tokens, as the server said
 }
 
 // String returns the configuration without its secrets. So does GoString, for %#v.
@@ -72,7 +70,7 @@ func New(config llm.ServerConfig) (*Provider, error) {
 	}
 	base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1") + "/"
 	base.RawQuery, base.Fragment = config.Query, ""
-	return &Provider{config: config, base: base, client: transport.NewClient(), quiet: quietLimit, longest: map[string]int{},
+	return &Provider{config: config, base: base, client: transport.NewClient(), quiet: quietLimit,
 		ignored: transport.Ignored{Logger: config.Logger, Provider: config.Name}}, nil
 }
 

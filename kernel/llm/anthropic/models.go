@@ -87,11 +87,7 @@ func (p *Provider) limitReplies(model string, tokens int) {
 	if model == "" || tokens <= 0 || tokens > mostTokens {
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.longest) < 10_000 {
-		p.longest[model] = tokens
-	}
+	p.longest.Set(model, tokens)
 }
 
 // usualReply is how long a reply may be if nobody says. The protocol needs a number.
@@ -99,9 +95,7 @@ const usualReply = 32_000
 
 // replyLimit returns how long a reply of a model may be if the request does not say, in tokens.
 func (p *Provider) replyLimit(model string) int {
-	p.mu.Lock()
-	longest := p.longest[model]
-	p.mu.Unlock()
+	longest := p.longest.Of(model)
 	if major, minor, ok := version(model); longest == 0 && ok && major <= 3 {
 		longest = 4096
 		if minor >= 5 {

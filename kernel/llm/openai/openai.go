@@ -20,7 +20,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	goopenai "github.com/sashabaranov/go-openai"
@@ -42,8 +41,7 @@ type Provider struct {
 	client *http.Client
 	only   transport.OnlyModel
 
-	mu    sync.Mutex
-	plain map[string]bool // models whose server takes no earlier thinking
+	plain transport.Learnt[bool] // models whose server takes no earlier thinking
 }
 
 // String returns the configuration without its secrets. So does GoString, for %#v.
@@ -103,7 +101,7 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 	if err != nil {
 		failure := p.requestFailure(ctx, err, answer)
 		if answer.back && refusesThoughts(failure) {
-			p.setPlain(model)
+			p.plain.Set(model, true)
 			return p.stream(ctx, request, yield)
 		}
 		if failure.Class == llm.ClassModel {
@@ -159,22 +157,6 @@ func refusesThoughts(failure *llm.Error) bool {
 	return strings.Contains(message, "reasoning") || strings.Contains(message, "thought") || strings.Contains(message, "extra_content")
 }
 
-// isPlain reports whether the server of a model takes no earlier thinking.
-func (p *Provider) isPlain(model string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.plain[model]
-}
-
-func (p *Provider) setPlain(model string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.plain == nil {
-		p.plain = map[string]bool{}
-	}
-	p.plain[model] = true
-}
-
 // finish ends the stream after its last line. A fault of the connection after the finish reason is
 // no error of the reply.
 func (p *Provider) finish(ctx context.Context, reply *decoder, answer *answer, err error, yield func(llm.Delta, error) bool) error {
@@ -194,7 +176,7 @@ func (p *Provider) finish(ctx context.Context, reply *decoder, answer *answer, e
 // open sends the request and returns its stream once the server has agreed to answer.
 func (p *Provider) open(ctx context.Context, request llm.Request, model string, answer *answer) (*goopenai.ChatCompletionStream, error) {
 	writer := llm.Writer(p.config.Name, model)
-	if p.isPlain(model) {
+	if p.plain.Of(model) {
 		writer = ""
 	}
 	conversation, back, err := messages(request, writer)

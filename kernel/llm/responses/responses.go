@@ -25,7 +25,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/openai/openai-go/v3/option"
@@ -60,8 +59,7 @@ type Provider struct {
 	server  *openai.Provider // lists the models, which is the same in both protocols
 	ignored transport.Ignored
 
-	mu    sync.Mutex
-	plain map[string]bool // models that send no encrypted thinking
+	plain transport.Learnt[bool] // models that send no encrypted thinking
 }
 
 // New returns a provider for the configured server. It sends nothing to the server. Its only error is an
@@ -81,7 +79,7 @@ func New(config llm.ServerConfig) (*Provider, error) {
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Provider{config: config, base: base, client: client, server: server, plain: map[string]bool{},
+	return &Provider{config: config, base: base, client: client, server: server,
 		ignored: transport.Ignored{Logger: config.Logger, Provider: config.Name}}, nil
 }
 
@@ -163,7 +161,7 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 // server that refuses the encrypted thinking of the conversation, or to send any, is asked once more
 // without it: a conversation may outlive the key with which its thinking was encrypted.
 func (p *Provider) ask(ctx context.Context, request llm.Request, model string) (*stream, error) {
-	sent := sending{model: model, originals: true, encrypted: !p.isPlain(model)}
+	sent := sending{model: model, originals: true, encrypted: !p.plain.Of(model)}
 	for {
 		events, err := p.open(ctx, request, &sent)
 		failure, ok := errors.AsType[*llm.Error](err)
@@ -173,7 +171,7 @@ func (p *Provider) ask(ctx context.Context, request llm.Request, model string) (
 		message := strings.ToLower(failure.Message)
 		switch {
 		case sent.encrypted && strings.Contains(message, "encrypted") && strings.Contains(message, "not supported"):
-			p.setPlain(model)
+			p.plain.Set(model, true)
 			sent.encrypted = false
 		case sent.originals && sent.hasOriginals && (strings.Contains(message, "encrypted") || strings.Contains(message, "reasoning")):
 			p.config.Logger.Warn("the server refuses the model's earlier thinking, asking without it", "provider", p.config.Name, "err", failure.Message)
@@ -204,19 +202,6 @@ func (p *Provider) open(ctx context.Context, request llm.Request, sent *sending)
 		return nil, err
 	}
 	return newStream(response.Body), nil
-}
-
-// isPlain reports whether a model sends no encrypted thinking.
-func (p *Provider) isPlain(model string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.plain[model]
-}
-
-func (p *Provider) setPlain(model string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.plain[model] = true
 }
 
 // requestFailure returns the error of a request that opened no stream.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"org-agent/kernel/llm"
@@ -88,5 +89,35 @@ func TestJoinBody(t *testing.T) {
 	body, err := io.ReadAll(request.Body)
 	if want := `{"model":"m","stream":false,"messages":[ {"a":"<é"} ]}`; string(body) != want || err != nil || request.ContentLength != int64(len(want)) {
 		t.Errorf("the body is %s (%d), %v; want %s", body, request.ContentLength, err, want)
+	}
+}
+
+// What is learnt of models is kept of so many of them, whoever asks at the same time.
+func TestLearnt(t *testing.T) {
+	var known transport.Learnt[int]
+	var asking sync.WaitGroup
+	for asker := range 4 {
+		asking.Go(func() {
+			for i := range 5_000 {
+				known.Set(fmt.Sprint(asker, " ", i), i+1)
+				known.Of(fmt.Sprint(i))
+			}
+		})
+	}
+	asking.Wait()
+	kept := 0
+	for asker := range 4 {
+		for i := range 5_000 {
+			switch known.Of(fmt.Sprint(asker, " ", i)) {
+			case i + 1:
+				kept++
+			case 0:
+			default:
+				t.Fatalf("of model %d %d something else is known", asker, i)
+			}
+		}
+	}
+	if kept != 10_000 {
+		t.Errorf("of %d models something is kept", kept)
 	}
 }
