@@ -53,7 +53,7 @@ build: $(BIN) $(if $(shell command -v $(EMACS)),$(AUTOLOADS)) ## build the kerne
 $(BIN): $(GO_FILES)
 	@command -v $(GO) >/dev/null || { echo "org-agent needs Go 1.26 or later: https://go.dev/dl/"; exit 1; }
 	@[ -e $@ ] || echo "building the kernel: the first time this takes a minute or two"
-	$(RARELY) $(GO) build -ldflags '-X main.version=$(VERSION)' -o $@ ./kernel/cmd/org-agent
+	$(HARDLY) $(GO) build -ldflags '-X main.version=$(VERSION)' -o $@ ./kernel/cmd/org-agent
 
 bin/llmtest-server: $(GO_FILES)
 	$(HARDLY) $(GO) build -o $@ ./kernel/cmd/llmtest-server
