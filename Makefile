@@ -32,11 +32,9 @@ ifeq ($(HOME),)
 export GOPATH := $(CURDIR)/.cache/go
 endif
 
-# Checkers take a quarter less time when they collect garbage rarely. Compilers and linkers are short-lived: they
-# collect none until they have a gigabyte, to which only the largest package comes. The programs that are tested
-# run as they do elsewhere.
+# Compilers and checkers take a quarter less time when they collect garbage rarely. The programs that
+# are tested run as they do elsewhere.
 RARELY := env GOGC=400
-HARDLY := env GOGC=off GOMEMLIMIT=1GiB
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -53,10 +51,10 @@ build: $(BIN) $(if $(shell command -v $(EMACS)),$(AUTOLOADS)) ## build the kerne
 $(BIN): $(GO_FILES)
 	@command -v $(GO) >/dev/null || { echo "org-agent needs Go 1.26 or later: https://go.dev/dl/"; exit 1; }
 	@[ -e $@ ] || echo "building the kernel: the first time this takes a minute or two"
-	$(HARDLY) $(GO) build -ldflags '-X main.version=$(VERSION)' -o $@ ./kernel/cmd/org-agent
+	$(RARELY) $(GO) build -ldflags '-X main.version=$(VERSION)' -o $@ ./kernel/cmd/org-agent
 
 bin/llmtest-server: $(GO_FILES)
-	$(HARDLY) $(GO) build -o $@ ./kernel/cmd/llmtest-server
+	$(RARELY) $(GO) build -o $@ ./kernel/cmd/llmtest-server
 
 .PHONY: chat
 chat: need-emacs $(BIN) elisp/org-agent.elc ## get what is missing, build, and open the chat in Emacs
@@ -166,7 +164,7 @@ tests-in = $(if $(1),-run '^($(shell sed -nE 's/^func (Test[A-Za-z0-9]*).*/\1/p'
 
 # What hangs is ended after an hour: ten minutes, as "go test" has it, are few for a package on a
 # machine that does other things. "go vet" was run before.
-GO_TEST := $(GO) test -toolexec '$(HARDLY)' -timeout 1h -vet=off
+GO_TEST := $(GO) test -toolexec '$(RARELY)' -timeout 1h -vet=off
 # SQLite, translated from C, is not ours to look for races in, and takes ten times as long. The
 # detector would have each program that ends wait for a second.
 GO_RACE := GORACE=atexit_sleep_ms=20 $(GO_TEST) -race '-gcflags=modernc.org/...=-race=false -dwarf=false'
@@ -177,7 +175,7 @@ test-go: check-go test-raced test-unraced ## run the tests of Go
 # What is checked here, with the files that "test-shared" adds, is not checked again where it is tested.
 check-go:
 	@unformatted="$$(gofmt -l kernel skills)"; [ -z "$$unformatted" ] || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
-	$(HARDLY) $(GO) vet -tags shared,model ./...
+	$(RARELY) $(GO) vet -tags shared,model ./...
 	$(RARELY) $(GO) tool staticcheck -tags shared,model ./...
 
 # Files for "race" are of packages that otherwise run without the detector, files for "!race" of those that

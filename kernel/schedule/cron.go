@@ -12,7 +12,7 @@ import (
 // parser reads five fields (minute, hour, day of the month, month, day of the week), six with seconds in front, and
 // the descriptors @yearly @monthly @weekly @daily @hourly and @every. As crontab(5) has it, a day fits that fits one of
 // the fields for days, where neither is a star.
-var parser = cron.NewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.DowOrDom | cron.Descriptor)
+var parser = cron.MustNewParser(cron.SecondOptional | cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.DowOrDom | cron.Descriptor)
 
 // Cron is a rule in the notation of cron. Make one with [ParseCron].
 type Cron struct {
