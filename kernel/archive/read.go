@@ -38,6 +38,10 @@ func each(ctx context.Context, from io.Reader, limit int64, handle func(entry) e
 			if err == nil && (listed.Files != found.Files || listed.Bytes != found.Bytes || listed.Journal != found.Journal) {
 				err = unfit("its contents list %d files with %d bytes, but it has %d with %d", listed.Files, listed.Bytes, found.Files, found.Bytes)
 			}
+			if err == nil {
+				_, err = io.Copy(io.Discard, bounded) // the checksum stands at the end
+				err = broken(ctx, err)
+			}
 			return listed, err
 		}
 		one := entry{Header: header, content: archive}
@@ -117,7 +121,7 @@ func contents(from io.Reader) (listed Contents, err error) {
 func broken(ctx context.Context, err error) error {
 	var own *writeError
 	switch {
-	case ctx.Err() != nil, errors.Is(err, ErrUnfit), errors.As(err, &own):
+	case err == nil, ctx.Err() != nil, errors.Is(err, ErrUnfit), errors.As(err, &own):
 		return err
 	case errors.Is(err, gzip.ErrHeader), errors.Is(err, tar.ErrHeader):
 		return unfit("it is not an archive that \"org-agent export\" wrote")
