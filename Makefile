@@ -48,10 +48,20 @@ help: ## list the targets
 .PHONY: build
 build: $(BIN) $(if $(shell command -v $(EMACS)),$(AUTOLOADS)) ## build the kernel, and what Emacs needs to know its commands
 
+# A first build takes minutes. On a terminal one line says how far it is, in place of a line for each module
+# that is fetched and none for the packages that are compiled. Whatever else Go says is printed as it is.
+HOW_FAR = { modules=0; packages=0; total=; end=; while IFS= read -r line; do case "$$line" in \
+  "go: downloading "*) printf '\r  fetching module %d' $$((++modules)); end=$$'\n';; \
+  "packages "*) total=" of $${line\#packages }, the largest come last";; \
+  *" "*) printf '%s%s\n' "$$end" "$$line"; end=;; \
+  *) printf '\r  compiling package %d%s' $$((++packages)) "$$total"; end=$$'\n';; esac; done; printf %s "$$end"; }
+
 $(BIN): $(GO_FILES)
 	@command -v $(GO) >/dev/null || { echo "org-agent needs Go 1.26 or later: https://go.dev/dl/"; exit 1; }
-	@[ -e $@ ] || echo "building the kernel: the first time this takes a minute or two"
-	$(RARELY) $(GO) build -ldflags '-X main.version=$(VERSION)' -o $@ ./kernel/cmd/org-agent
+	@[ -e $@ ] && echo "building the kernel" || echo "building the kernel: the first time Go fetches and compiles it all, two to five minutes"
+	@build() { $(RARELY) $(GO) build -ldflags '-X main.version=$(VERSION)' -o $@ "$$@" ./kernel/cmd/org-agent; }; \
+	set -o pipefail; if [ -e $@ ] || [ ! -t 1 ]; then build; \
+	else { $(GO) list -deps ./kernel/cmd/org-agent | sed -n '$$=' | sed 's/^/packages /' && build -v; } 2>&1 | $(HOW_FAR); fi
 
 bin/llmtest-server: $(GO_FILES)
 	$(RARELY) $(GO) build -o $@ ./kernel/cmd/llmtest-server

@@ -281,7 +281,7 @@ The program gets its name when it is complete."
       (let ((inhibit-read-only t)) (erase-buffer))
       (special-mode)
       (add-hook 'kill-buffer-hook #'org-agent-doctor--build-killed nil t))
-    (message "org-agent: building the kernel, which takes a minute the first time")
+    (message "org-agent: building the kernel, which takes two to five minutes the first time")
     (setq org-agent-doctor--builder
           (make-process
            :name "org-agent-build" :buffer "*org-agent-build*" :noquery t
@@ -300,6 +300,9 @@ The program gets its name when it is complete."
   (when-let* ((process (get-buffer-process (current-buffer))))
     (delete-process process)))
 
+(defconst org-agent-doctor--packages 500
+  "About how many packages the program is compiled from, the first time.")
+
 (defun org-agent-doctor--build-progress (process output)
   "Put OUTPUT of PROCESS, a line for each package, into its buffer.
 The header line of conversations shows how many there were."
@@ -311,8 +314,8 @@ The header line of conversations shows how many there were."
           (insert output)))
       (when (eq org-agent-kernel-state 'building)
         (setq org-agent-kernel-trouble
-              (concat "building the kernel: "
-                      (org-agent-counted (count-lines (point-min) (point-max)) "package")))
+              (format "building the kernel: %d of some %d packages"
+                      (count-lines (point-min) (point-max)) org-agent-doctor--packages))
         (force-mode-line-update t)))))
 
 ;;;###autoload

@@ -51,6 +51,11 @@
   :interactive nil
   (setq-local revert-buffer-function (lambda (&rest _) (org-agent-setup))))
 
+(defun org-agent-setup--kernel ()
+  "Return what becomes of the kernel, which looks for the servers.
+When it is built first, that takes minutes."
+  (concat " " (string-replace "%" "%%" (or org-agent-kernel-trouble "starting the kernel"))))
+
 ;;;###autoload
 (defun org-agent-setup ()
   "Choose which model answers: find servers, try one, and write it down.
@@ -61,11 +66,14 @@ Nothing leaves this machine before you are told where it goes."
     (let ((inhibit-read-only t))
       (erase-buffer)
       (insert "Looking for model servers on this machine …\n"))
+    (unless (org-agent-kernel-ready-p)
+      (setq header-line-format '(:eval (org-agent-setup--kernel))))
     (pop-to-buffer-same-window (current-buffer))
     (org-agent-kernel-ask "setup/find" nil #'org-agent-setup--show)))
 
 (defun org-agent-setup--show (found)
   "Show FOUND, what the kernel knows of servers, in the current buffer."
+  (setq header-line-format nil)
   (let ((inhibit-read-only t))
     (erase-buffer)
     (insert (propertize "Which model answers\n\n" 'face 'bold)

@@ -15,6 +15,8 @@
 (require 'org-agent-chat)
 (require 'org-agent-kernel)
 (require 'org-agent-rpc)
+(require 'org-agent-doctor)
+(require 'org-agent-setup)
 
 (defun org-agent-kernel-start-test--program (script)
   "Make an executable of the shell SCRIPT and return its name."
@@ -118,10 +120,17 @@ printf '#!/bin/sh\\ntouch %s/../started\\n' \"$PWD\" >\"$2\"; chmod 755 \"$2\""
     (org-agent-chat)
     (should (eq org-agent-kernel-state 'building))
     (org-agent-fake-wait
-     (string-match-p "building the kernel: 1 package"
+     (string-match-p "building the kernel: 1 of some [0-9]+ packages"
                      (org-agent-kernel-start-test--header)))
     (org-agent-kernel-ensure)           ; as a message that is sent does
     (should-error (org-agent-build) :type 'user-error)
+    ;; The page of the setup, which waits for it, says why it is empty.
+    (save-window-excursion
+      (org-agent-setup)
+      (with-current-buffer "*org-agent-setup*"
+        (should (string-match-p "\\` building the kernel: 1 of some [0-9]+ packages\\'"
+                                (eval (cadr header-line-format) t)))
+        (kill-buffer)))
     (should-not (org-agent-kernel-program))
     (org-agent-fake-start)
     (delete-file (org-agent-state-file "kernel.json"))
@@ -139,6 +148,13 @@ printf '#!/bin/sh\\ntouch %s/../started\\n' \"$PWD\" >\"$2\"; chmod 755 \"$2\""
     (org-agent-fake-start)
     (org-agent-kernel-ensure)
     (org-agent-fake-wait (org-agent-kernel-ready-p))))
+
+(ert-deftest org-agent-kernel-packages-are-counted-right ()
+  "As many packages as the program is compiled from are about those that are told."
+  (let* ((default-directory (org-agent-doctor--kernel-sources))
+         (packages (length (process-lines (org-agent-doctor--go) "list" "-deps"
+                                          "./kernel/cmd/org-agent"))))
+    (should (< (* 0.85 packages) org-agent-doctor--packages (* 1.15 packages)))))
 
 (ert-deftest org-agent-kernel-start-says-what-takes-long ()
   "What a kernel says of its start is seen in the header line, with its `%'.
