@@ -2,13 +2,11 @@ package anthropic
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/transport"
@@ -27,18 +25,9 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	if p.config.Key != "" {
 		request.Header.Set("X-Api-Key", p.config.Key.Reveal())
 	}
-	transport.Decorate(request, p.base, p.config.Headers)
-	response, err := p.client.Do(request)
+	response, err := transport.Send(p.client, request, p.base, p.config.Headers, classify)
 	if err != nil {
 		return nil, err
-	}
-	switch status := response.StatusCode; {
-	case status >= 300 && status < 400:
-		response.Body.Close()
-		return nil, transport.Redirect(response)
-	case status >= 400:
-		defer response.Body.Close()
-		return nil, statusFailure(response)
 	}
 	if d.limit > 0 {
 		response.Body = transport.LimitBody(response.Body, d.limit)
@@ -46,37 +35,9 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// statusFailure returns the error of an answer with an error's status.
-func statusFailure(response *http.Response) *llm.Error {
-	// A part of a message is better than none.
-	body, _ := transport.ReadLimited(response.Body, transport.ErrorBodyLimit)
-	body = body[:min(len(body), transport.ErrorBodyLimit)]
-	kind, message := errorOf(body)
-	if message == "" {
-		message = transport.BodyMessage(body)
-	}
-	failure := classify(response.StatusCode, kind, message)
-	failure.RetryAfter = transport.RetryAfter(response.Header, time.Now())
-	return failure
-}
-
-// errorOf returns the kind and the message of an error in the protocol's form, "" if it is none.
-func errorOf(body []byte) (kind, message string) {
-	var object struct {
-		Error struct {
-			Type    string `json:"type"`
-			Message string `json:"message"`
-		} `json:"error"`
-	}
-	if json.Unmarshal(body, &object) != nil {
-		return "", ""
-	}
-	return object.Error.Type, object.Error.Message
-}
-
 // classify returns the error of a status.
-func classify(status int, kind, message string) *llm.Error {
-	failure := transport.StatusFailure(status, "", kind, message)
+func classify(status int, code, kind, message string) *llm.Error {
+	failure := transport.StatusFailure(status, code, kind, message)
 	switch {
 	case status == http.StatusRequestEntityTooLarge, strings.Contains(message, "exceed context limit"):
 		failure.Class = llm.ClassTooLong
@@ -97,15 +58,12 @@ var statuses = map[string]int{
 
 // streamFailure returns the error that a stream has in place of its end.
 func streamFailure(event []byte) *llm.Error {
-	kind, message := errorOf(event)
+	code, kind, message := transport.ErrorOf(event)
 	status, known := statuses[kind]
 	if !known {
 		status = http.StatusInternalServerError
 	}
-	if message == "" {
-		message = transport.BodyMessage(event)
-	}
-	failure := classify(status, kind, message)
+	failure := classify(status, code, kind, message)
 	failure.Status = 0 // there was a 200 before
 	return failure
 }

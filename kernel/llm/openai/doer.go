@@ -2,10 +2,8 @@ package openai
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"net/url"
-	"time"
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/transport"
@@ -13,9 +11,8 @@ import (
 
 // answer is what the HTTP response has in addition to the text.
 type answer struct {
-	retryAfter time.Duration
-	back       bool                   // the request has replies as they came
-	events     *transport.EventReader // nil until the server agreed to answer
+	back   bool                   // the request has replies as they came
+	events *transport.EventReader // nil until the server agreed to answer
 }
 
 // doer makes one HTTP request for go-openai. It adds fields that the library does not know, and
@@ -27,29 +24,19 @@ type doer struct {
 	answer   *answer
 }
 
-// Do sends the request. A redirect is an error. The body of an error status is cut at
-// transport.ErrorBodyLimit. The body of a stream is made regular by a transport.EventReader.
+// Do sends the request. An answer that is none is an *llm.Error. The body of a stream is made regular by a
+// transport.EventReader.
 func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	p := d.provider
 	if err := transport.JoinBody(request, d.fields, "messages", d.messages); err != nil {
 		return nil, err
 	}
-	transport.Decorate(request, p.base, p.config.Headers)
-	response, err := p.client.Do(request)
+	response, err := transport.Send(p.client, request, p.base, p.config.Headers, transport.StatusFailure)
 	if err != nil {
 		return nil, err
 	}
-	d.answer.retryAfter = transport.RetryAfter(response.Header, time.Now())
-	switch {
-	case response.StatusCode >= 300 && response.StatusCode < 400:
-		response.Body.Close()
-		return nil, transport.Redirect(response)
-	case response.StatusCode >= 400 || response.StatusCode < 200:
-		response.Body = transport.LimitBody(response.Body, transport.ErrorBodyLimit)
-	default:
-		d.answer.events = transport.NewEventReader(response.Body)
-		response.Body = d.answer.events
-	}
+	d.answer.events = transport.NewEventReader(response.Body)
+	response.Body = d.answer.events
 	return response, nil
 }
 
@@ -64,21 +51,11 @@ func (p *Provider) answerWith(ctx context.Context, request *http.Request, query 
 		request.Header.Set("Authorization", "Bearer "+p.config.Key.Reveal())
 	}
 	request.URL.RawQuery = query.Encode()
-	transport.Decorate(request, p.base, p.config.Headers)
-	response, err := p.client.Do(request)
+	response, err := transport.Send(p.client, request, p.base, p.config.Headers, transport.StatusFailure)
 	if err != nil {
-		return nil, p.requestFailure(ctx, err, &answer{})
+		return nil, p.requestFailure(ctx, err)
 	}
 	defer response.Body.Close()
-	switch {
-	case response.StatusCode >= 400:
-		body, _ := io.ReadAll(transport.LimitBody(response.Body, transport.ErrorBodyLimit)) // a part of a message is better than none
-		failure := transport.StatusFailure(response.StatusCode, "", "", transport.BodyMessage(body))
-		failure.RetryAfter = transport.RetryAfter(response.Header, time.Now())
-		return nil, p.complete(failure)
-	case response.StatusCode >= 300:
-		return nil, p.complete(transport.Redirect(response))
-	}
 	answered, err := transport.ReadLimited(response.Body, limit)
 	switch {
 	case err == nil:

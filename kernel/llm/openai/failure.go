@@ -2,28 +2,20 @@ package openai
 
 import (
 	"context"
-	"errors"
-	"fmt"
-
-	goopenai "github.com/sashabaranov/go-openai"
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/transport"
 )
 
 // requestFailure returns the error of a request that opened no stream.
-func (p *Provider) requestFailure(ctx context.Context, err error, answer *answer) *llm.Error {
+func (p *Provider) requestFailure(ctx context.Context, err error) *llm.Error {
 	if ctx.Err() != nil {
 		return llm.ContextError(ctx, p.config.Name)
 	}
 	failure := transport.RequestFailure(p.base, err)
-	if other, ok := errors.AsType[*goopenai.RequestError](err); ok {
-		// This case is first, because the error may wrap an empty APIError.
-		failure = transport.StatusFailure(other.HTTPStatusCode, "", "", transport.BodyMessage(other.Body))
-	} else if api, ok := errors.AsType[*goopenai.APIError](err); ok {
-		failure = transport.StatusFailure(api.HTTPStatusCode, fmt.Sprint(api.Code), api.Type, api.Message)
+	if failure.Class == llm.ClassModel {
+		p.ForgetModel()
 	}
-	failure.RetryAfter = answer.retryAfter
 	return p.complete(failure)
 }
 

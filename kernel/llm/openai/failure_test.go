@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -87,6 +89,37 @@ func TestFailures(t *testing.T) {
 				t.Errorf("the hint is %q", hint)
 			}
 		})
+	}
+}
+
+// TestFailuresOfWholeAnswers checks that an answer that is not streamed fails as a stream does: by the code and with
+// the message that the server sent.
+func TestFailuresOfWholeAnswers(t *testing.T) {
+	for _, c := range []struct {
+		body  string
+		class llm.Class
+		says  string
+	}{
+		{`{"error":{"message":"You exceeded","code":"insufficient_quota"}}`, llm.ClassQuota, "You exceeded"},
+		{`{"error":{"message":["one","two"],"code":7}}`, llm.ClassRateLimit, "one, two"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusTooManyRequests)
+			fmt.Fprint(w, c.body)
+		}))
+		defer server.Close()
+		p, err := openai.New(llm.ServerConfig{BaseURL: server.URL + "/v1", Model: "m"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, ofList := p.Models(t.Context())
+		_, ofEmbeddings := p.Embed(t.Context(), []string{"one"})
+		_, ofStream := ask(t, p)
+		for _, err := range []error{ofList, ofEmbeddings, ofStream} {
+			if err == nil || llm.ClassOf(err) != c.class || !strings.HasSuffix(err.Error(), ": "+c.says) {
+				t.Errorf("%s: class %q, error %v", c.body, llm.ClassOf(err), err)
+			}
+		}
 	}
 }
 

@@ -99,13 +99,10 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 	answer := &answer{}
 	chunks, err := p.open(reading, request, model, answer)
 	if err != nil {
-		failure := p.requestFailure(ctx, err, answer)
+		failure := p.requestFailure(ctx, err)
 		if answer.back && refusesThoughts(failure) {
 			p.plain.Set(model, true)
 			return p.stream(ctx, request, yield)
-		}
-		if failure.Class == llm.ClassModel {
-			p.ForgetModel()
 		}
 		return failure
 	}

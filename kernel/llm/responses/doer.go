@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"net/http"
-	"time"
 
 	"org-agent/kernel/llm/transport"
 )
@@ -33,30 +31,12 @@ func (d *doer) Do(request *http.Request) (*http.Response, error) {
 	if err := transport.JoinBody(request, d.body.fields, "input", d.body.input); err != nil {
 		return nil, err
 	}
-	transport.Decorate(request, p.base, p.config.Headers)
-	response, err := p.client.Do(request)
+	response, err := transport.Send(p.client, request, p.base, p.config.Headers, transport.StatusFailure)
 	if err != nil {
 		return nil, err
 	}
-	switch status := response.StatusCode; {
-	case status >= 300 && status < 400:
-		response.Body.Close()
-		return nil, transport.Redirect(response)
-	case status >= 400 || status < 200:
-		defer response.Body.Close()
-		content, _ := io.ReadAll(transport.LimitBody(response.Body, transport.ErrorBodyLimit)) // a part of a message is better than none
-		failure := statusFailure(status, content)
-		failure.RetryAfter = transport.RetryAfter(response.Header, time.Now())
-		return nil, failure
-	}
 	response.Body = transport.NewEventReader(response.Body)
 	return response, nil
-}
-
-// merged returns the fields of a request with those of the settings, which replace others.
-func merged(fields, settings map[string]any) map[string]any {
-	maps.Copy(fields, settings)
-	return fields
 }
 
 // stream is the body of an answer, with a line for each event.

@@ -434,20 +434,3 @@ func failureOf(message string, code json.RawMessage) error {
 	}
 	return transport.StreamError(raw)
 }
-
-// statusFailure returns the error of a status with its body.
-func statusFailure(status int, content []byte) *llm.Error {
-	var object struct {
-		Error struct {
-			Message string `json:"message"`
-			Type    string `json:"type"`
-			Code    any    `json:"code"`
-		} `json:"error"`
-	}
-	if json.Unmarshal(content, &object) == nil && object.Error.Message != "" {
-		code, _ := object.Error.Code.(string)
-		failure := transport.StatusFailure(status, code, object.Error.Type, object.Error.Message)
-		return failure
-	}
-	return transport.StatusFailure(status, "", "", transport.BodyMessage(content))
-}

@@ -98,7 +98,7 @@ func (p *Provider) body(request llm.Request, sent *sending) (body, error) {
 		maps.Copy(fields, request.GrammarFields(p.config.GrammarField))
 	}
 	input, err := p.input(request, sent)
-	fields = merged(fields, p.config.Body)
+	maps.Copy(fields, p.config.Body)
 	if request.Schema != nil {
 		text := map[string]any{"format": map[string]any{"type": "json_schema", "name": llm.SchemaName, "strict": true, "schema": request.Schema(-1)}}
 		if set, ok := fields["text"].(map[string]any); ok {

@@ -73,21 +73,16 @@ func StreamError(raw json.RawMessage) error {
 	if len(raw) == 0 || string(raw) == "null" || string(raw) == "false" || string(raw) == `""` {
 		return nil
 	}
-	var object struct {
-		Message string          `json:"message"`
-		Type    string          `json:"type"`
-		Code    json.RawMessage `json:"code"`
+	var object errorObject
+	_ = json.Unmarshal(raw, &object) // any other error has no message
+	status, code, message := 0, object.code(), object.message()
+	if message == "" && json.Unmarshal(raw, &message) != nil {
+		message = string(raw)
 	}
-	if json.Unmarshal(raw, &object) != nil || object.Message == "" {
-		if json.Unmarshal(raw, &object.Message) != nil {
-			object.Message = string(raw)
-		}
-	}
-	status, code := 0, strings.Trim(string(object.Code), `"`)
 	if n, err := fmt.Sscanf(code, "%d", &status); n != 1 || err != nil || status < 400 || status > 599 {
 		status = 0
 	}
-	failure := StatusFailure(status, code, object.Type, object.Message)
+	failure := StatusFailure(status, code, object.Type, message)
 	switch {
 	case status != 0, failure.Class != llm.ClassBadRequest:
 	case strings.Contains(strings.ToLower(code+object.Type), "rate"):
@@ -96,6 +91,37 @@ func StreamError(raw json.RawMessage) error {
 		failure.Class = llm.ClassServer
 	}
 	return failure
+}
+
+// errorObject is how servers write an error, in an answer of its own or in a stream.
+type errorObject struct {
+	Message json.RawMessage `json:"message"` // a string, or several
+	Type    string          `json:"type"`
+	Code    json.RawMessage `json:"code"` // a string or a number
+}
+
+// message returns the message, "" if there is none that can be read.
+func (o *errorObject) message() string {
+	var one string
+	var several []string
+	if json.Unmarshal(o.Message, &one) != nil && json.Unmarshal(o.Message, &several) == nil {
+		one = strings.Join(several, ", ")
+	}
+	return one
+}
+
+// code returns the code as text.
+func (o *errorObject) code() string { return strings.Trim(string(o.Code), `"`) }
+
+// ErrorOf returns what the body of an error says: its code and its kind, where it has them, and its message.
+func ErrorOf(body []byte) (code, kind, message string) {
+	var object struct {
+		Error errorObject `json:"error"`
+	}
+	if json.Unmarshal(body, &object) == nil && object.Error.message() != "" {
+		return object.Error.code(), object.Error.Type, object.Error.message()
+	}
+	return "", "", BodyMessage(body)
 }
 
 // Unreachable returns the error for a request to an address without an answer.
@@ -183,8 +209,8 @@ func BodyMessage(body []byte) string {
 	return object.Message
 }
 
-// Redirect returns the error for a redirect, which is never followed.
-func Redirect(response *http.Response) *llm.Error {
+// redirect returns the error for a redirect, which is never followed.
+func redirect(response *http.Response) *llm.Error {
 	to := llm.RedactURL(response.Header.Get("Location"))
 	return &llm.Error{Class: llm.ClassProtocol, Status: response.StatusCode,
 		Message: "the server sends us on to " + text.PlainLine(to, MessageLimit),

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/secret"
@@ -44,6 +45,27 @@ func Decorate(request *http.Request, base *url.URL, headers map[string]secret.Te
 	for name, value := range headers {
 		request.Header.Set(name, value.Reveal())
 	}
+}
+
+// Send sends a request to the server at base, as Decorate completes it, and returns the answer. An answer that is
+// none is an *llm.Error: a redirect, and a status of an error, for which refused makes it of what the body says.
+// StatusFailure does for most protocols.
+func Send(client *http.Client, request *http.Request, base *url.URL, headers map[string]secret.Text,
+	refused func(status int, code, kind, message string) *llm.Error) (*http.Response, error) {
+	Decorate(request, base, headers)
+	response, err := client.Do(request)
+	if err != nil || response.StatusCode < http.StatusMultipleChoices {
+		return response, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode < http.StatusBadRequest {
+		return nil, redirect(response)
+	}
+	body, _ := io.ReadAll(io.LimitReader(response.Body, ErrorBodyLimit)) // a part of a message is better than none
+	code, kind, message := ErrorOf(body)
+	failure := refused(response.StatusCode, code, kind, message)
+	failure.RetryAfter = RetryAfter(response.Header, time.Now())
+	return nil, failure
 }
 
 // JoinBody adds fields to the JSON object in a request's body, which has one at least, in place of others of
