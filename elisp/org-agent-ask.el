@@ -446,7 +446,7 @@ Drawers and open asks are left out, and what marks a heading is not seen."
             (replace-match ""))
           (goto-char (point-min))
           (while (re-search-forward
-                  "^:\\(?:THOUGHTS\\|CALLS\\):\n\\(?:.*\n\\)*?:END:\n" nil t)
+                  "^:\\(?:THOUGHTS\\|COMMENTARY\\|CALLS\\):\n\\(?:.*\n\\)*?:END:\n" nil t)
             (replace-match ""))
           (goto-char (point-min))
           (while (re-search-forward "^\\(\\*+ .*?\\)[ \t]+:[[:alnum:]_:]+:[ \t]*$"

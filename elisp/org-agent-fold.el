@@ -7,8 +7,8 @@
 
 ;;; Commentary:
 
-;; An answer begins with drawers that have what the agent thought and
-;; called.  On a page each is one quiet line, which TAB unfolds.  A subagent
+;; An answer begins with drawers that have what the agent thought, said
+;; beside its calls, and called.  On a page each is one quiet line, which TAB unfolds.  A subagent
 ;; that was started is a call, and has a line of its own below that of the
 ;; calls.  TAB on it shows what the subagent did.
 ;;
@@ -25,7 +25,6 @@
 
 (require 'cl-lib)
 (require 'subr-x)
-(require 'org-agent)
 (require 'org-agent)
 (require 'org-agent-fontify)
 (require 'org-agent-heading)

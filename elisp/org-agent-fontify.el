@@ -459,13 +459,13 @@ It begins behind BEG in the line that ends at END."
 ;;;; Drawers
 
 (defconst org-agent-fontify-drawer-regexp
-  "^[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*\n\\(\\(?:[ \t]*:.*\n\\)*?\\)[ \t]*:END:[ \t]*$"
+  "^[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|COMMENTARY\\|CALLS\\):[ \t]*\n\\(\\(?:[ \t]*:.*\n\\)*?\\)[ \t]*:END:[ \t]*$"
   "Matches a drawer that a page has otherwise; group 2 is what is in it.
-All its lines begin with a colon: those of thoughts and calls have a
-fixed width.")
+All its lines begin with a colon: those of thoughts, commentary and
+calls have a fixed width.")
 
 (defconst org-agent-fontify-drawer-start
-  "[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|CALLS\\):[ \t]*$"
+  "[ \t]*:\\(PROPERTIES\\|THOUGHTS\\|COMMENTARY\\|CALLS\\):[ \t]*$"
   "Matches the first line of such a drawer.")
 
 (defun org-agent-fontify-drawer-edge (position edge)
@@ -515,12 +515,21 @@ The two may be shown as one paragraph."
 (defun org-agent-fontify-drawer-summary (name text)
   "Return one line that stands for the drawer NAME with TEXT."
   (let ((lines (split-string text "\n" t)))
-    (if (equal name "THOUGHTS")
-        (let ((words (cl-reduce #'+ lines :key (lambda (line)
-                                                 (length (split-string line))))))
-          (format "thought, %s" (org-agent-counted (max 0 (- words (length lines)))
-                                                   "word")))
-      (org-agent-fontify--calls-summary lines))))
+    (pcase name
+      ("THOUGHTS"
+       (let ((words (cl-reduce #'+ lines :key (lambda (line)
+                                                (length (split-string line))))))
+         (format "thought, %s" (org-agent-counted (max 0 (- words (length lines)))
+                                                  "word"))))
+      ("COMMENTARY"
+       (org-agent-fontify-commentary
+        (mapconcat (lambda (line) (string-remove-prefix ":" (string-trim line)))
+                   lines "")))
+      (_ (org-agent-fontify--calls-summary lines)))))
+
+(defun org-agent-fontify-commentary (text)
+  "Return the beginning of TEXT, said beside calls, as it stands on one line."
+  (org-agent-one-line (string-trim text) 70))
 
 (defun org-agent-fontify--calls-summary (lines)
   "Return one line for the LINES of a drawer of calls: which, how often.

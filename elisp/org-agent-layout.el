@@ -111,8 +111,8 @@ anew only when it has changed, since Emacs asks for it whenever it draws."
   "Matches the properties of a heading and the end of their last line.")
 
 (defconst org-agent-layout--drawers-regexp
-  "\\(?:[ \t]*:\\(?:THOUGHTS\\|CALLS\\):[ \t]*\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:[ \t]*\n\\)+"
-  "Matches what was thought and called, and the end of its last line.")
+  "\\(?:[ \t]*:\\(?:THOUGHTS\\|COMMENTARY\\|CALLS\\):[ \t]*\n\\(?:[ \t]*:.*\n\\)*?[ \t]*:END:[ \t]*\n\\)+"
+  "Matches what was thought, said and called, and the end of its last line.")
 
 (defun org-agent-layout--repeated (stars title-end end)
   "Return where the text begins that the title from STARS to TITLE-END repeats.

@@ -30,6 +30,7 @@
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
 (require 'org-agent-answer)
+(require 'org-agent-fontify)
 (require 'org-agent-inert)
 (require 'org-agent-file-owner)
 (require 'org-agent-chat)
@@ -128,6 +129,7 @@ COUNT is how many of its answers had broken off before.")
           (org-agent-turn-set-aside turn)
         (org-agent-answer-remove turn))
       (org-agent-answer-end turn)
+      (org-agent-turn--commentary-remove)
       (org-agent-turn--bring-back-late)
       ;; What says that an answer broke off may still be on its way, in a file.
       (unless (eq (plist-get params :state) :interrupted)
@@ -453,6 +455,34 @@ we continue to wait."
   "Ask the kernel, which has become ready, for all ends that we wait for."
   (dolist (waiting (copy-sequence org-agent-turn--awaited))
     (org-agent-turn--look (car waiting))))
+
+;;;; Commentary
+
+(defvar-local org-agent-turn--commentary nil
+  "The overlay with what the model said last beside its calls, or nil.
+It is there while the turn runs.  The answer then has a drawer.")
+(put 'org-agent-turn--commentary 'permanent-local t)
+
+;;;###autoload
+(defun org-agent-turn-commentary (params)
+  "Show what PARAMS has of commentary as one quiet line below its question."
+  (org-agent-chat-in (plist-get params :session)
+    (org-agent-turn--commentary-remove)
+    (when-let* ((heading (org-agent-heading-find (plist-get params :event))))
+      (org-agent-heading-widely
+        (let ((end (org-agent-heading-subtree-end heading)))
+          (when (eq (char-before end) ?\n) (cl-decf end))
+          (setq org-agent-turn--commentary (make-overlay end end))))
+      (overlay-put org-agent-turn--commentary 'after-string
+                   (propertize (concat "\n" (org-agent-fontify-commentary
+                                             (plist-get params :text)))
+                               'face 'shadow)))))
+
+(defun org-agent-turn--commentary-remove ()
+  "Remove the line of commentary, if there is one."
+  (when org-agent-turn--commentary
+    (delete-overlay org-agent-turn--commentary)
+    (setq org-agent-turn--commentary nil)))
 
 ;;;; Thoughts
 

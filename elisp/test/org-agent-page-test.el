@@ -84,6 +84,12 @@ In the last week.
 : The person wants news,
 : and of the last week.
 :END:
+:COMMENTARY:
+: I read what
+: came in.
+:
+: And *this*, which is longer than the line that stands for it can be shown.
+:END:
 :CALLS:
 : read (:path \"a.org\")
 :   performed in 0.01 s:
@@ -110,6 +116,7 @@ They are =new= and *bold*.
 In the last week.
 Three things
 + thought, 9 words
++ I read what came in. And *this*, which is longer than the line that...
 + called read ×2, shell (denied)
 They are new and bold.
 The first

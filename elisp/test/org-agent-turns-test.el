@@ -151,6 +151,29 @@ next turn begins without any."
         (should (equal (buffer-string) "once more"))
         (kill-buffer)))))
 
+;; It would be taken for the answer, or would be lost behind the count of thoughts.
+(ert-deftest org-agent-turns-commentary-is-a-line ()
+  "What a model says beside its calls is a quiet line, also when the turn is over."
+  (let ((calls '(calls . [((id . "1") (name . "list_conversations") (arguments . "{}"))]))
+        (page (lambda ()
+                (mapconcat (lambda (overlay)
+                             (substring-no-properties
+                              (or (overlay-get overlay 'after-string) "")))
+                           (overlays-in (point-min) (1+ (point-max))) "|"))))
+    (org-agent-kernel-test--with
+        (list (org-agent-kernel-test--exchange "I look at them." calls)
+              (org-agent-kernel-test--exchange "Now at the\nothers." calls)
+              (org-agent-kernel-test--held "There are two." -1))
+      (org-agent-kernel-test--say "Which conversations?")
+      (org-agent-fake-wait (equal (funcall page) "\nNow at the others."))
+      (should-not (string-search "Now at" (buffer-string)))
+      (org-agent-kernel-test--let-go)
+      (org-agent-kernel-test--settle 1)
+      (should (equal (funcall page) ""))
+      (should (string-search
+               ":COMMENTARY:\n: I look at them.\n:\n: Now at the\n: others.\n:END:\n:CALLS:\n"
+               (org-agent-fake-text))))))
+
 (ert-deftest org-agent-turns-compared-with-ediff ()
   "Ediff shows the words of two answers; its end leaves no buffer."
   (require 'ediff)

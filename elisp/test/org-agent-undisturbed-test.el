@@ -71,6 +71,9 @@
     (thought . ,(lambda (question)
                   (org-agent-fake-notify "turn/thought" :session "main" :turn "turn-9"
                                          :event question :chars 5 :text "Hm...")))
+    (commentary . ,(lambda (question)
+                     (org-agent-fake-notify "turn/commentary" :session "main" :turn "turn-9"
+                                            :event question :text "I look.")))
     (cancelled . ,(lambda (question)
                     (org-agent-fake-delta question "a9" 0 "** Nine\nbody" "turn-9")
                     (org-agent-fake-delta question "a9" 0 "" "turn-9")

@@ -309,7 +309,7 @@ func until(t testing.TB, what string, condition func() bool) {
 }
 
 var (
-	drawer    = regexp.MustCompile(`(?m)^:(?:PROPERTIES|THOUGHTS|CALLS):\n(?:.*\n)*?:END:\n`)
+	drawer    = regexp.MustCompile(`(?m)^:(?:PROPERTIES|THOUGHTS|COMMENTARY|CALLS):\n(?:.*\n)*?:END:\n`)
 	whoseTags = regexp.MustCompile(`(?m)[ \t]+:(user|agent):$`)
 )
 

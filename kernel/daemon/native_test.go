@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +77,11 @@ func TestFunctions(t *testing.T) {
 			}
 			if test.state == "answered" {
 				wantBare(t, e, "* What about the garden?\n** Roses\nThey want water.\n* ")
+			}
+			// What was said beside a call was told at once, and stands by itself in the file.
+			said, kept := e.Commentary(), strings.Contains(e.Text(), ":COMMENTARY:\n: I look into it.\n:END:\n:CALLS:\n")
+			if name == "one" && (!slices.Equal(said, []string{"I look into it."}) || !kept) || name != "one" && len(said) > 0 {
+				t.Errorf("beside the calls was said %q, and the file has\n%s", said, e.Text())
 			}
 			requests := model.Requests()
 			for _, r := range requests {

@@ -26,7 +26,8 @@ func worker(hangs string) (exchanges []llmtest.Exchange) {
 	}
 	step(`result of memory_search`, insertion("Done"))
 	step(`result of memory_save`, calling("memory_search", `:query "zebra"`).Reply)
-	step(`result of ask_user`, calling("memory_save", `:text "The samovar is in the attic"`).Reply)
+	exchanges = append(exchanges, llmtest.Exchange{Match: `result of ask_user`, Times: -1, Reply: "I keep that.",
+		Calls: []llmtest.Call{{ID: "c1", Name: "memory_save", Arguments: `{"text":"The samovar is in the attic"}`}}})
 	step(`result of emacs`, calling("ask_user", `:questions ((:question "Tea?" :kind :yes-no :name "tea"))`).Reply)
 	step(`^work`, elsewhere)
 	return exchanges
@@ -140,6 +141,9 @@ func TestKilledBetweenRounds(t *testing.T) {
 			}
 			if _, shown, _ := strings.Cut(text, ":CALLS:"); strings.Count(shown, "performed in") != strings.Count(calls, "performed in") {
 				t.Errorf("the answer shows\n%s\nnot\n%s", shown, calls)
+			}
+			if strings.Count(text, ":COMMENTARY:\n: I keep that.\n:END:") != 1 {
+				t.Errorf("what was said beside a call is not in\n%s", text)
 			}
 		})
 	}

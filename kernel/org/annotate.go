@@ -6,10 +6,10 @@ import (
 	"org-agent/kernel/text"
 )
 
-// A Drawer is plain text in a folded drawer of an answer: what the model thought, or which tools it
-// called.
+// A Drawer is plain text in a folded drawer of an answer: what the model thought, what it said beside its
+// calls, or which tools it called.
 type Drawer struct {
-	Name string // THOUGHTS or CALLS
+	Name string // THOUGHTS, COMMENTARY or CALLS
 	Text string
 }
 

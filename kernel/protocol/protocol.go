@@ -87,6 +87,7 @@ const (
 	MethodTurnFinished     = "turn/finished"
 	MethodTurnKept         = "turn/kept"
 	MethodTurnThought      = "turn/thought"
+	MethodTurnCommentary   = "turn/commentary"
 	MethodTurnPreferred    = "turn/preferred"
 	MethodSessionKeeper    = "session/keeper"
 	MethodSessionRenamed   = "session/renamed"
@@ -187,6 +188,7 @@ func Methods() []Method {
 		{MethodTurnFinished, typeOf[TurnFinished](), nil},
 		{MethodTurnKept, typeOf[StoredTurn](), nil},
 		{MethodTurnThought, typeOf[TurnThought](), nil},
+		{MethodTurnCommentary, typeOf[TurnCommentary](), nil},
 		{MethodTurnProgress, typeOf[TurnProgress](), nil},
 		{MethodSubagentChanged, typeOf[Subagent](), nil},
 		{MethodTurnPreferred, typeOf[TurnPreferred](), nil},

@@ -53,3 +53,12 @@ type TurnThought struct {
 	Chars   int    `json:"chars"`
 	Text    string `json:"text,omitempty"`
 }
+
+// TurnCommentary is what the model said beside its calls: it is no part of the answer. Text is all of
+// it, cut at 4 kB, and comes once for each reply with calls.
+type TurnCommentary struct {
+	Session string `json:"session"`
+	Turn    string `json:"turn"`
+	Event   string `json:"event"`
+	Text    string `json:"text"`
+}

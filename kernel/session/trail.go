@@ -16,16 +16,19 @@ import (
 
 // Limits of what an answer shows of its trail. The journal has all of it.
 const (
-	thoughtsLimit = 16 << 10 // bytes of thoughts
-	callsLimit    = 16 << 10 // bytes of calls and results
-	resultLimit   = 2 << 10  // bytes of one result
+	thoughtsLimit   = 16 << 10 // bytes of thoughts
+	commentaryLimit = 4 << 10  // bytes of commentary
+	callsLimit      = 16 << 10 // bytes of calls and results
+	resultLimit     = 2 << 10  // bytes of one result
 )
 
-// trail collects what the answer shows beside its text: thoughts, calls, steering messages and usage.
+// trail collects what the answer shows beside its text: thoughts, commentary, calls, steering messages and
+// usage.
 type trail struct {
 	mu           sync.Mutex
 	thoughts     strings.Builder // up to thoughtsLimit
 	thoughtChars int             // code points of all of them
+	commentary   strings.Builder // up to commentaryLimit
 	calls        strings.Builder
 	hiddenCalls  int // the number of calls beyond callsLimit
 	steers       []string
@@ -57,6 +60,26 @@ func (t *Turn) AddThought(text string) {
 	t.trail.mu.Unlock()
 	t.session.viewers.broadcast(protocol.MethodTurnThought, protocol.TurnThought{
 		Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, Chars: chars, Text: text,
+	})
+}
+
+// AddCommentary adds what the model said beside its calls. Clients receive it at once, and the answer has it
+// in a folded drawer, a paragraph for each reply.
+func (t *Turn) AddCommentary(text string) {
+	if text = strings.TrimSpace(plain.Shown(text)); text == "" {
+		return
+	}
+	t.trail.mu.Lock()
+	if all := &t.trail.commentary; all.Len() < commentaryLimit {
+		if all.Len() > 0 {
+			all.WriteString("\n\n")
+		}
+		all.WriteString(abbreviate(text, commentaryLimit-all.Len()))
+	}
+	t.trail.mu.Unlock()
+	text = abbreviate(text, commentaryLimit)
+	t.session.viewers.broadcast(protocol.MethodTurnCommentary, protocol.TurnCommentary{
+		Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, Text: text,
 	})
 }
 
@@ -142,7 +165,7 @@ func (t *Turn) annotate(subtree string) string {
 	if t.trail.stopReason != "" {
 		items = append(items, org.Remark{By: "Stopped", Text: t.trail.stopReason})
 	}
-	return org.Annotate(subtree, properties, []org.Drawer{{Name: "THOUGHTS", Text: thoughts}, {Name: "CALLS", Text: calls}}, items)
+	return org.Annotate(subtree, properties, []org.Drawer{{Name: "THOUGHTS", Text: thoughts}, {Name: "COMMENTARY", Text: t.trail.commentary.String()}, {Name: "CALLS", Text: calls}}, items)
 }
 
 // speedText returns how fast the replies came, "" if that is not known.

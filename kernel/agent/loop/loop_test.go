@@ -353,6 +353,8 @@ func (s *stage) Add(...journal.ToolStep) {}
 
 func (s *stage) AnswerID() string { return "answer" }
 
+func (s *stage) AddCommentary(text string) { s.say("commentary %s", text) }
+
 func (s *stage) AddCall(call session.Call) {
 	s.say("the answer shows: %s %s %q after %v", call.Line, call.Verdict, call.Result, call.Duration)
 }

@@ -41,11 +41,12 @@ type Steps struct {
 	actionStart time.Time // when the current action began
 }
 
-// Trail shows calls in the drawer of the answer. NewSteers returns the messages that people have sent
+// Trail shows calls, and what was said beside them, in drawers of the answer. NewSteers returns the messages that people have sent
 // to the running turn since the last call.
 type Trail interface {
 	AnswerID() string
 	AddCall(call session.Call)
+	AddCommentary(text string)
 	NewSteers(ctx context.Context) (texts []string, err error)
 }
 
@@ -221,6 +222,9 @@ func (s *Steps) Steer(ctx context.Context) error {
 // Restore adds a step that the journal has already, for the model only.
 func (s *Steps) Restore(row journal.ToolStep) {
 	s.input = append(s.input, hookTexts(row.Hooks)...)
+	if row.Reply != nil {
+		s.Trail.AddCommentary(row.Reply.Commentary)
+	}
 	s.Exchange.Add(row)
 }
 

@@ -20,7 +20,7 @@ func (a *asker) value(ctx context.Context, reply llm.Reply) string {
 	}
 	a.turn.Screen.Retract()
 	if a.last.commentary = a.commentaryOf(ctx, reply.Text); a.last.commentary != "" && a.stream {
-		a.turn.Screen.AddThought(a.last.commentary + "\n\n")
+		a.turn.Screen.AddCommentary(a.last.commentary)
 	}
 	if reply.Finish == llm.FinishLength {
 		a.last.unusable = "the reply ran into the model's limit in the middle of a call, so nothing was done: make the call shorter, or do it in several"
@@ -35,7 +35,7 @@ func (a *asker) value(ctx context.Context, reply llm.Reply) string {
 }
 
 // commentaryOf returns the text beside calls, which is no reply and ends nothing. It is "" if skill and policy
-// would not let the text pass as one. People see it with the thoughts, and the model in the history.
+// would not let the text pass as one. People see it as a quiet line, and the model in the history.
 func (a *asker) commentaryOf(ctx context.Context, text string) string {
 	if text = strings.TrimSpace(text); text == "" || !a.turn.Gate.Previews(ctx, a.turn.Answer(text).List()) {
 		return ""

@@ -134,6 +134,8 @@ type Screen interface {
 	// Retract removes the preview.
 	Retract()
 	AddThought(text string)
+	// AddCommentary shows what the model said beside its calls.
+	AddCommentary(text string)
 	// SetRequestSize shows the size of the request and of the model's window, in tokens.
 	SetRequestSize(shown, window int)
 	Notify(method string, params any)

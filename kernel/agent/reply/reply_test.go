@@ -134,6 +134,7 @@ func (s *stage) Pause() time.Duration         { return 0 }
 func (s *stage) Preview(text string)          { s.say("shown %s", text) }
 func (s *stage) Retract()                     { s.say("taken back") }
 func (s *stage) AddThought(text string)       { s.say("thought %s", text) }
+func (s *stage) AddCommentary(text string)    { s.say("commentary %s", text) }
 func (s *stage) SetRequestSize(_, window int) { s.say("of %d", window) }
 func (s *stage) Notify(_ string, given any)   { s.say("told %s", given.(protocol.Notice).Text) }
 func (s *stage) Previews(_ context.Context, proposal sexp.List) bool {
@@ -201,7 +202,7 @@ func TestPlainTextIsPreviewed(t *testing.T) {
 		"then an answer":  {llmtest.Turn{llmtest.Text("One "), llmtest.Text(`(:type :response :text "Two")`), llmtest.Finish(llm.FinishStop)}, nil, []string{"shown One", "shown Two"}},
 		"to nobody":       {llmtest.Turn{llmtest.Text("One"), llmtest.Finish(llm.FinishStop)}, func(s *stage) { s.turn.Plain = false }, nil},
 		"refused":         {llmtest.Turn{llmtest.Text("One"), llmtest.Finish(llm.FinishStop)}, func(s *stage) { s.refuses = "One" }, nil},
-		"then a call":     {llmtest.Turn{llmtest.Text("One"), calling, llmtest.Finish(llm.FinishTools)}, nil, []string{"shown One", "taken back", "thought One\n\n"}},
+		"then a call":     {llmtest.Turn{llmtest.Text("One"), calling, llmtest.Finish(llm.FinishTools)}, nil, []string{"shown One", "taken back", "commentary One"}},
 		"refused, a call": {llmtest.Turn{llmtest.Text("One"), calling, llmtest.Finish(llm.FinishTools)}, func(s *stage) { s.refuses = "One" }, []string{"taken back"}},
 	} {
 		t.Run(name, func(t *testing.T) {

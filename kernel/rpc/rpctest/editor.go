@@ -69,6 +69,7 @@ type Editor struct {
 	deltas                             []protocol.TurnDelta
 	finished                           map[string]protocol.TurnFinished // by turn
 	thoughts, preferred, model, preset string                           // the values of the latest notifications
+	commentary                         []string
 	notices                            []string
 	server                             protocol.ServerInfo
 	progress                           []protocol.TurnProgress
@@ -331,6 +332,13 @@ func (e *Editor) Thoughts() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.thoughts
+}
+
+// Commentary returns what models said beside their calls, in the order of its arrival.
+func (e *Editor) Commentary() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]string(nil), e.commentary...)
 }
 
 // Chosen returns the answer that was preferred last and the model that was chosen last.

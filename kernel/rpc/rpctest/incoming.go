@@ -58,6 +58,8 @@ func (e *Editor) handle(ctx context.Context, r *rpc.Request) (any, error) {
 		}
 	case *protocol.TurnThought:
 		e.thoughts += p.Text
+	case *protocol.TurnCommentary:
+		e.commentary = append(e.commentary, p.Text)
 	case *protocol.TurnProgress:
 		e.progress = append(e.progress, *p)
 	case *protocol.TurnPreferred:
