@@ -210,6 +210,37 @@ Org does the same with a subtree that it unfolds."
              (not (pos-visible-in-window-p (1- end))))
     (recenter 1)))
 
+;;;; The file that changes
+
+(defconst org-agent-fold--names-regexp
+  "--- \\(.+\\)\n\\+\\+\\+ \\1\n@@ "
+  "Matches how the difference of one file begins that keeps its name.")
+
+(defun org-agent-fold--seen-from (beg body)
+  "Return where the lines begin that are seen of the block at BEG.
+BODY begins its text.  Two lines before the first place that changes name
+the file, and have no line of their own if they say the same."
+  (save-excursion
+    (goto-char beg)
+    (if (and (let ((case-fold-search t))
+               (looking-at-p "[ \t]*#\\+begin_src[ \t]+diff[ \t]*$"))
+             (progn (goto-char body)
+                    (looking-at-p org-agent-fold--names-regexp)))
+        (line-beginning-position 3)
+      body)))
+
+(defun org-agent-fold--join-names (beg body seen)
+  "Name the file once, before the first place of it that changes.
+The block begins at BEG and its text at BODY.  SEEN is that place, and
+what is hidden before it is the language and the name repeated."
+  (save-excursion
+    (goto-char body)
+    (let ((name (+ body (length "--- "))) (name-end (line-end-position)))
+      (org-agent-layout-hide beg name)
+      (put-text-property name name-end 'face 'org-agent-layout-language)
+      (put-text-property name-end seen 'display "  ")
+      (put-text-property name-end seen 'face 'org-agent-layout-language))))
+
 ;;;; A long change
 
 (defconst org-agent-fold--fewest 6
@@ -253,18 +284,26 @@ are among them, also behind lines that stay."
 
 (defun org-agent-fold--blocks (heading)
   "Return the blocks of the letter at HEADING, in order: lists (BEG BODY END).
-BEG and BODY begin the block and its text.  END ends the last line, which
-is not seen."
+BEG begins the block, BODY what is seen of its text on lines of its own.
+END ends the last line, which is not seen."
   (save-excursion
     (goto-char heading)
     (let ((last (org-agent-heading-subtree-end heading))
           (case-fold-search t) blocks)
       (while (re-search-forward "^[ \t]*#\\+begin_" last t)
-        (let ((beg (line-beginning-position)) (body (line-beginning-position 2)))
+        (let* ((beg (line-beginning-position))
+               (body (org-agent-fold--seen-from beg (line-beginning-position 2))))
           (if (re-search-forward "^[ \t]*#\\+end_" last t)
               (push (list beg body (line-end-position)) blocks)
             (goto-char last))))
       (nreverse blocks))))
+
+(defun org-agent-fold--unseen (block)
+  "Return how many lines of BLOCK, beside those of its text, are not seen.
+Its last line is one.  Its first has the name of the language, unless the
+name of a file stands for it before the text."
+  (let ((before (count-lines (nth 0 block) (nth 1 block))))
+    (if (> before 1) (1+ before) 1)))
 
 (defun org-agent-fold--rows (beg end width)
   "Return how many lines of a window of WIDTH the text from BEG to END takes.
@@ -322,7 +361,8 @@ the choices are is seen in it, too, if that is possible."
          (first (or (cdr (assq t (org-agent-heading-properties heading))) heading))
          (others (- (org-agent-fold--rows
                      first (org-agent-heading-subtree-end heading) width)
-                    change offer (length blocks))) ; their last lines
+                    change offer
+                    (apply #'+ (mapcar #'org-agent-fold--unseen blocks))))
          (room (- height 1 others org-agent-fold--beside)) ; the heading
          (least (org-agent-fold--least (nth 1 (car blocks)) (nth 2 (car blocks)) width)))
     (if (<= (+ change offer) room)
@@ -348,30 +388,38 @@ It is one of the letter at HEADING.  The result is (SHOWN . MORE)."
                        shown))))))
 
 ;;;###autoload
-(defun org-agent-fold-shorten-change (beg body end)
-  "Show only the first lines of the block from BEG to END if it is long.
-Its text begins at BODY.  Do nothing unless it is a block of an open
-approval: the change, or what is offered with it."
+(defun org-agent-fold-change (beg body end)
+  "Lay out the block from BEG to END, whose text begins at BODY.
+The name of the file in which a difference is stands there once."
   (save-match-data
-    (when-let* (((> (count-lines body end) (+ 2 org-agent-fold--fewest-rules)))
-                ((not (get-text-property body 'org-agent-fold-whole)))
-                (heading (org-agent-fold--approval beg))
-                (room (org-agent-fold--more heading beg))
-                (more (cdr room))
-                ((> more 1)))
-      (save-excursion
-        (goto-char body)
-        (forward-line (car room))
-        (put-text-property
-         (point) (1+ (point)) 'display
-         (propertize (concat (org-agent-layout-glyph "▸ " "+ ")
-                             (org-agent-counted more "more line") "; TAB shows them")
-                     'face '(org-agent-page-unfinished org-agent-layout-code)
-                     'mouse-face 'highlight
-                     'help-echo "mouse-1, TAB: show them"
-                     'keymap org-agent-fold-more-map
-                     'org-agent-fold-more t))
-        (org-agent-layout-hide (1+ (point)) end)))))
+    (let ((seen (org-agent-fold--seen-from beg body)))
+      (unless (= seen body)
+        (org-agent-fold--join-names beg body seen))
+      (org-agent-fold--shorten-change beg seen end))))
+
+(defun org-agent-fold--shorten-change (beg body end)
+  "Show only the first lines of the block from BEG to END if it is long.
+Its text is seen from BODY on.  Do nothing unless it is a block of an open
+approval: the change, or what is offered with it."
+  (when-let* (((> (count-lines body end) (+ 2 org-agent-fold--fewest-rules)))
+              ((not (get-text-property body 'org-agent-fold-whole)))
+              (heading (org-agent-fold--approval beg))
+              (room (org-agent-fold--more heading beg))
+              (more (cdr room))
+              ((> more 1)))
+    (save-excursion
+      (goto-char body)
+      (forward-line (car room))
+      (put-text-property
+       (point) (1+ (point)) 'display
+       (propertize (concat (org-agent-layout-glyph "▸ " "+ ")
+                           (org-agent-counted more "more line") "; TAB shows them")
+                   'face '(org-agent-page-unfinished org-agent-layout-code)
+                   'mouse-face 'highlight
+                   'help-echo "mouse-1, TAB: show them"
+                   'keymap org-agent-fold-more-map
+                   'org-agent-fold-more t))
+      (org-agent-layout-hide (1+ (point)) end))))
 
 (defun org-agent-fold--shortened (heading)
   "Return the shortened blocks of the letter at HEADING, conses (BEG . END)."

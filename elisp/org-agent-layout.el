@@ -24,7 +24,7 @@
 (require 'subr-x)
 (require 'org-agent-heading)
 
-(declare-function org-agent-fold-shorten-change "org-agent-fold")
+(declare-function org-agent-fold-change "org-agent-fold")
 (declare-function org-agent-header-line "org-agent-header")
 
 (defvar org-level-faces)
@@ -214,7 +214,7 @@ As Org does, look for their ends behind LIMIT, too."
             (org-agent-layout--escapes body end))
           (org-agent-layout--end end code)
           (when code
-            (org-agent-fold-shorten-change beg body end)))))))
+            (org-agent-fold-change beg body end)))))))
 
 (defconst org-agent-layout--recent 4000
   "How many characters of a block that is being written are looked at.")

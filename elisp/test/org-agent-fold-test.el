@@ -172,6 +172,39 @@ So it is with what is offered with it."
     (org-agent-page-test--with (org-agent-fold-test--letter keyword lines 1)
       (should-not (string-match-p "more lines" (org-agent-page-test--seen))))))
 
+(defun org-agent-fold-test--difference (lines &optional new)
+  "Return the letter of a file x, or NEW, that gets so many LINES."
+  (string-replace "#+begin_src diff\n"
+                  (format "#+begin_src diff\n--- ~/x\n+++ %s\n@@ -1,0 +1,%d @@\n"
+                          (or new "~/x") lines)
+                  (org-agent-fold-test--letter "TODO" lines 1)))
+
+(ert-deftest org-agent-fold-letter-names-its-file-once ()
+  "The name of the file stands in one line with the first place that changes.
+So there is more room for what changes.  Two names are both seen."
+  (org-agent-page-test--with (org-agent-fold-test--difference 9)
+    (should (string-match-p "\n\n~/x  @@ -1,0 \\+1,9 @@\n\\+line 1\n\\(?:\\+line [2-9]\n\\)+\nMore:"
+                            (org-agent-page-test--seen)))
+    (should (memq 'org-agent-layout-language (org-agent-page-test--faces "~/x\n@@")))
+    (should (memq 'diff-hunk-header (org-agent-page-test--faces "@@ -1,0")))
+    (org-agent-page-test--stays 100))
+  (org-agent-page-test--with (org-agent-fold-test--difference 40)
+    (let ((page (org-agent-page-test--seen)))
+      (should (string-match-p "@@\n\\+line 1\n\\(?:\\+line [2-8]\n\\)\\{7\\}\\+ 32 more lines; TAB shows them\n"
+                              page))
+      (should (= (length (split-string page "\n")) (+ 1 24 -2)))
+      (org-agent-page-test--stays 100)
+      (goto-char (point-min))
+      (search-forward "it writes")
+      (should (org-agent-page-toggle-drawer))
+      (should (string-match-p "\\+line 39\n\\+line 40\n\nMore:" (org-agent-page-test--seen)))))
+  (org-agent-page-test--with (org-agent-fold-test--difference 2 "~/y")
+    (should (string-match-p "\ndiff\n--- ~/x\n\\+\\+\\+ ~/y\n@@ " (org-agent-page-test--seen))))
+  ;; Lines that change are no names.
+  (org-agent-page-test--with
+      (string-replace "+line 1\n" "--- x\n+++ x\n@@ x\n" (org-agent-fold-test--difference 3))
+    (should (string-match-p "@@\n--- x\n\\+\\+\\+ x\n@@ x\n\\+line 2\n" (org-agent-page-test--seen)))))
+
 (ert-deftest org-agent-fold-letter-says-what-tab-does ()
   "The line says so with the glyph of what is folded, and is clicked on as well."
   (cl-letf (((symbol-function 'char-displayable-p) #'always))
