@@ -11,8 +11,6 @@
 ;; asked in a conversation, which always gets the answer.  The answer can
 ;; also be shown in a small window, or be inserted at point, as one undo
 ;; step.  An active region is sent along, as with `org-agent-add'.
-;;
-;; `org-agent-capture-setup' adds a template to Org capture for a question.
 
 ;;; Code:
 
@@ -27,6 +25,7 @@
 (require 'org-agent-send)
 (require 'org-agent-command)
 (require 'org-agent-add)
+(require 'org-agent-pending)
 (require 'org-agent-turn)
 (require 'org-agent-asks)
 (require 'org-agent-section)
@@ -193,7 +192,8 @@ The question is near the top, so that there is room for its answer."
 
 (cl-defstruct (org-agent-ask-place (:copier nil))
   "A place in a buffer where an answer is to be inserted."
-  marker before after name)
+  marker before after name
+  (overlay nil :documentation "What shows that an answer is to come there."))
 
 (defun org-agent-ask--note-place ()
   "Return the place at point, or after the region."
@@ -240,9 +240,11 @@ DIRECTION is -1 or 1.  An empty TEXT counts only in an empty buffer."
 QUESTION is its text."
   (message "The answer to \"%s\" will come in here" (truncate-string-to-width
                                                      question 40 nil nil t))
+  (org-agent-ask--await id place)
   (org-agent-turn-when-ended
    id :plain
    (lambda (result)
+     (org-agent-pending-hide (org-agent-ask-place-overlay place))
      (if (or (plist-get result :notice)
              (not (eq (plist-get result :state) :answered)))
          (progn
@@ -255,6 +257,19 @@ QUESTION is its text."
              (org-agent-ask--arrived
               id result (or raw (plist-get result :answer)) place)
              (set-marker (org-agent-ask-place-marker place) nil)))))))
+
+(defun org-agent-ask--await (id place)
+  "Show at PLACE that the answer to the question ID is to come."
+  (let* ((marker (org-agent-ask-place-marker place))
+         (overlay (org-agent-pending-show
+                   marker marker "the answer comes in here"
+                   (lambda ()
+                     (org-agent-turn-forget id)
+                     (org-agent-turn-cancel id)
+                     (org-agent-pending-hide (org-agent-ask-place-overlay place))
+                     (set-marker marker nil)
+                     (message "Stopped; nothing is inserted here")))))
+    (setf (org-agent-ask-place-overlay place) overlay)))
 
 (defun org-agent-ask--fetch-raw (id function)
   "Call FUNCTION with the model's text of the answer to the question ID.
@@ -525,74 +540,6 @@ This is for `org-agent-kernel-notified-functions'."
   (interactive nil org-agent-ask-mode)
   (with-current-buffer (org-agent-ask--chat)
     (org-agent-stop-turn)))
-
-;;;; With Org capture
-
-(defvar org-capture-plist)
-(defvar org-capture-templates)
-(defvar org-note-abort)
-(declare-function org-capture-get "org-capture")
-(declare-function org-capture-put "org-capture")
-
-(defvar org-agent-ask-capture-template
-  '("a" "Ask the agent" plain (function org-agent-ask-capture-place)
-    (function org-agent-ask-capture-text)
-    :no-save t :org-agent-capture t)
-  "An element of `org-capture-templates' that asks the agent.")
-
-;;;###autoload
-(defun org-agent-capture-setup (&optional key)
-  "Add the template that asks the agent to Org's, under KEY, by default \"a\".
-If that is taken by another, or to be taken back, change
-`org-capture-templates' yourself."
-  (interactive)
-  (require 'org-capture)
-  (let* ((key (or key "a"))
-         (taken (assoc key org-capture-templates)))
-    (if (and taken (not (plist-get (nthcdr 5 taken) :org-agent-capture)))
-        (user-error "The key %s is that of the template \"%s\"; (org-agent-capture-setup KEY) takes another"
-                    key (cadr taken))
-      (unless taken
-        (setq org-capture-templates
-              (append org-capture-templates
-                      (list (cons key (cdr org-agent-ask-capture-template))))))
-      (add-hook 'org-capture-after-finalize-hook #'org-agent-ask-capture--send)
-      (message "M-x org-capture %s asks the agent" key))))
-
-(defun org-agent-ask-capture-place ()
-  "Go to a new buffer, in which a question is written."
-  (set-buffer (generate-new-buffer "*org-agent-question*"))
-  (org-mode)
-  ;; Org would try to set a bookmark here, and report that it cannot.
-  (setq-local org-bookmark-names-plist nil)
-  (org-capture-put :org-agent-buffer (current-buffer)))
-
-(defun org-agent-ask-capture-text ()
-  "Return the initial text of a question, with a link to the original place.
-With an active region there is no link: the region is sent along."
-  (org-capture-put :org-agent-region
-                   (with-current-buffer (or (org-capture-get :original-buffer)
-                                            (current-buffer))
-                     (org-agent-ask-region)))
-  (if (org-capture-get :org-agent-region)
-      "%?\n"
-    "%?\n%a"))
-
-(defun org-agent-ask-capture--send ()
-  "Send the question that was captured, unless the capture was aborted.
-This is for `org-capture-after-finalize-hook'."
-  (when-let* ((buffer (plist-get org-capture-plist :org-agent-buffer)))
-    (when (buffer-live-p buffer)
-      (let ((question (with-current-buffer buffer
-                        (string-trim (buffer-substring-no-properties
-                                      (point-min) (point-max))))))
-        (with-current-buffer buffer (set-buffer-modified-p nil))
-        (kill-buffer buffer)
-        (unless org-note-abort
-          (if (string-empty-p question)
-              (message "Nothing was asked")
-            (org-agent-ask question nil nil
-                           (plist-get org-capture-plist :org-agent-region))))))))
 
 (provide 'org-agent-ask)
 ;;; org-agent-ask.el ends here

@@ -27,6 +27,7 @@
 (require 'org-agent-chat)
 (require 'org-agent-send)
 (require 'org-agent-command)
+(require 'org-agent-pending)
 (require 'org-agent-section)
 (require 'org-agent-turn)
 (require 'org-agent-undo)
@@ -48,6 +49,7 @@ It is from BEG to END, two markers; NAME is the name of its buffer."
   (partial nil :documentation "Non-nil when its first line does not begin a line.")
   (sent nil :documentation "The text as it was when it was sent.")
   (awaited nil :documentation "Non-nil while a new text is to come.")
+  (overlay nil :documentation "What shows that at the text.")
   (proposal nil :documentation "The new text, nil before it came.")
   (shown nil :documentation "The text that the diff was made from."))
 
@@ -66,6 +68,32 @@ It is from BEG to END, two markers; NAME is the name of its buffer."
         (widen)
         (buffer-substring-no-properties (org-agent-rewrite-job-beg rewriting)
                                         (org-agent-rewrite-job-end rewriting))))))
+
+;;;; While a new text is to come
+
+(defun org-agent-rewrite--await (rewriting)
+  "Show at the text of REWRITING that a new one is to come."
+  (org-agent-rewrite--settle rewriting)
+  (setf (org-agent-rewrite-job-awaited rewriting) t
+        (org-agent-rewrite-job-overlay rewriting)
+        (org-agent-pending-show
+         (org-agent-rewrite-job-beg rewriting) (org-agent-rewrite-job-end rewriting)
+         "being rewritten; \\<org-agent-pending-map>\\[org-agent-stop-here] in it stops that"
+         (lambda () (org-agent-rewrite--stop rewriting)))))
+
+(defun org-agent-rewrite--settle (rewriting)
+  "Show no more that a new text for REWRITING is to come."
+  (org-agent-pending-hide (org-agent-rewrite-job-overlay rewriting))
+  (setf (org-agent-rewrite-job-awaited rewriting) nil
+        (org-agent-rewrite-job-overlay rewriting) nil))
+
+(defun org-agent-rewrite--stop (rewriting)
+  "Stop REWRITING; its text stays as it is."
+  (org-agent-turn-forget (org-agent-rewrite-job-id rewriting))
+  (org-agent-turn-cancel (org-agent-rewrite-job-id rewriting))
+  (org-agent-rewrite--settle rewriting)
+  (org-agent-rewrite--draw-again rewriting)
+  (message "Stopped; %s stays as it is" (org-agent-rewrite-job-name rewriting)))
 
 ;;;; The diff
 
@@ -189,7 +217,8 @@ one can be edited, and
 (defun org-agent-rewrite--forget ()
   "Stop waiting for a new text, since this buffer is killed."
   (when org-agent-rewrite--this
-    (org-agent-turn-forget (org-agent-rewrite-job-id org-agent-rewrite--this))))
+    (org-agent-turn-forget (org-agent-rewrite-job-id org-agent-rewrite--this))
+    (org-agent-rewrite--settle org-agent-rewrite--this)))
 
 ;;;; Deciding
 
@@ -258,6 +287,7 @@ line and column."
   "Kill the diff of REWRITING, and delete its markers.
 What was said in place of a later text is not needed any more either."
   (org-agent-ask-close org-agent-rewrite-session)
+  (org-agent-rewrite--settle rewriting)
   (org-agent-diff-close (org-agent-rewrite--buffer rewriting))
   (set-marker (org-agent-rewrite-job-beg rewriting) nil)
   (set-marker (org-agent-rewrite-job-end rewriting) nil))
@@ -469,11 +499,11 @@ The new text is shown as a diff.  There \
           (setf (org-agent-rewrite-job-id rewriting) id
                 (org-agent-rewrite-job-wish rewriting) wish
                 (org-agent-rewrite-job-sent rewriting) text
-                (org-agent-rewrite-job-awaited rewriting) t
                 (org-agent-rewrite-job-partial rewriting)
                 (save-excursion (goto-char beg) (not (bolp)))
                 (org-agent-rewrite-job-indentation rewriting)
                 (org-agent-rewrite--shared-indentation beg end))
+          (org-agent-rewrite--await rewriting)
           ;; What was said in place of an earlier text is out of date.
           (org-agent-ask-close org-agent-rewrite-session)
           (org-agent-send-in org-agent-rewrite-session
@@ -514,7 +544,7 @@ The new text is shown as a diff.  There \
   "Show the new text for REWRITING that RESULT, the answer, contains."
   (let ((text (org-agent-rewrite--new-text (plist-get result :answer)))
         (name (org-agent-rewrite-job-name rewriting)))
-    (setf (org-agent-rewrite-job-awaited rewriting) nil)
+    (org-agent-rewrite--settle rewriting)
     (if (not text)
         (progn (org-agent-rewrite--draw-again rewriting)
                (org-agent-rewrite--show-words rewriting result))

@@ -430,6 +430,13 @@ sent."
   "Do not wait for the end of the turn of EVENT any more."
   (setf (alist-get event org-agent-turn--awaited nil t #'equal) nil))
 
+(defun org-agent-turn-cancel (event)
+  "Have the kernel cancel the turn of the question EVENT."
+  (org-agent-kernel-request
+   "turn/cancel" (list :event event)
+   :failure (lambda (refusal)
+              (org-agent-chat-complain "Not stopped" refusal))))
+
 (defun org-agent-turn--look (event)
   "If the end of EVENT is waited for, ask the kernel whether it has ended.
 If the kernel does not know the question, it is still in the outbox, and

@@ -216,6 +216,32 @@
     (org-agent-fake-wait (null org-agent-turn--awaited))
     (org-agent-fake-wait (string-match-p "word40" (buffer-string)))))
 
+(ert-deftest org-agent-ask-here-shows-that-it-waits ()
+  "Until the answer comes one sees where it will, and the mode line says so.
+A command stops that, and then nothing is inserted."
+  (org-agent-kernel-test--beside
+      (list (org-agent-kernel-test--held (org-agent-kernel-test--envelope "It is Samarkand."))
+            (org-agent-kernel-test--held (org-agent-kernel-test--envelope "It is Bukhara.")))
+      "text  text"
+    (cl-flet ((shown () (mapcar (lambda (overlay) (overlay-get overlay 'after-string))
+                                (overlays-in (point-min) (point-max)))))
+      (goto-char 6)
+      (org-agent-ask-here "Where?")
+      (should (string-match-p "the answer comes in here" (car (shown))))
+      (should (format-mode-line minor-mode-alist))
+      (should org-agent-pending--overlays)
+      (org-agent-kernel-test--let-go)
+      (org-agent-fake-wait (null org-agent-turn--awaited))
+      (org-agent-fake-wait (equal (buffer-string) "text It is Samarkand. text"))
+      (should-not (shown))
+      (goto-char 6)
+      (org-agent-ask-here "And where?")
+      (should (shown))
+      (org-agent-stop-here)
+      (should-not (shown))
+      (should-not org-agent-turn--awaited)
+      (should (equal (buffer-string) "text It is Samarkand. text")))))
+
 (ert-deftest org-agent-ask-in-a-window ()
   "The small window shows the answer as it streams in, without drawers."
   (org-agent-kernel-test--beside

@@ -12,7 +12,7 @@
 (require 'ert-x)
 (require 'cl-lib)
 (require 'org-capture)
-(require 'org-agent-ask)
+(require 'org-agent-ask-capture)
 (require 'org-agent-kernel-test)
 (require 'org-agent-heading)
 

@@ -61,6 +61,7 @@
                            ;; something waits or is written, or the menu.
                            '(org-agent-menu
                              org-agent-capture-setup org-agent-model-test
+                             org-agent-stop-here
                              org-agent-mode-line-mode org-agent-memory-search
                              org-agent-memory-undo org-agent-memory-notes
                              org-agent-memory-changes org-agent-skill-revoke

@@ -69,6 +69,43 @@ Return the buffer with the diff, or nil."
       (org-agent-rewrite-test--undo)
       (should (equal (buffer-string) before)))))
 
+(defun org-agent-rewrite-test--pending ()
+  "Return what stands behind the text at point while it is being rewritten."
+  (when org-agent-pending--overlays
+    (cl-loop for overlay in (overlays-in (point) (1+ (point)))
+             thereis (overlay-get overlay 'after-string))))
+
+(ert-deftest org-agent-rewrite-shows-that-it-waits ()
+  "Until the new text comes one sees at the old one that it will.
+A key in that stops it, and the text stays."
+  (org-agent-kernel-test--beside
+      (list (append '((first_delay . "400ms")) (org-agent-rewrite-test--says "two" "zwei"))
+            (append '((first_delay . "1h")) (org-agent-rewrite-test--says "two" "zwei")))
+      "one\ntwo\nthree\n"
+    (goto-char 5)
+    (let ((tick (buffer-modified-tick)))
+      (org-agent-rewrite "in German" 5 8)
+      (should (string-match-p "being rewritten; C-c C-k in it stops that"
+                              (org-agent-rewrite-test--pending)))
+      (should (equal (overlays-at 1) nil))
+      (with-current-buffer (org-agent-rewrite-test--wait)
+        (should (string-search "+zwei" (buffer-string)))
+        (org-agent-rewrite-reject))
+      (should-not (org-agent-rewrite-test--pending))
+      (should-not (overlays-in (point-min) (point-max)))
+      (org-agent-rewrite "in German" 5 8)
+      (should (eq (key-binding (kbd "C-c C-k")) 'org-agent-stop-here))
+      (call-interactively #'org-agent-stop-here)
+      (should-not (org-agent-rewrite-test--pending))
+      (should-not (overlays-in (point-min) (point-max)))
+      (should-not org-agent-turn--awaited)
+      (should-error (org-agent-stop-here) :type 'user-error)
+      (should-not (org-agent-rewrite-test--diff))
+      (should (= tick (buffer-modified-tick)))
+      (org-agent-fake-wait
+       (with-current-buffer (org-agent-chat-open "rewrite")
+         (string-search ":STATE:    cancelled" (buffer-string)))))))
+
 (ert-deftest org-agent-rewrite-can-be-rejected ()
   "Rejecting does not change text, undo list and kill ring."
   (org-agent-kernel-test--beside
