@@ -35,6 +35,7 @@ var layout = []struct {
 	{"orgquery", "suggest org protocol withheld", "finds and changes entries of Org texts; where a text comes from is known above"},
 	{"agenda", "org orgquery", "what stands on days; it looks at no clock"},
 	{"schedule", "org", "when a task is due, by a clock on the wall; it asks for no time"},
+	{"task", "org orgquery protocol schedule suggest", "the person's tasks in an Org text, and what is written when one was done; it reads no file and asks for no time"},
 	{"journal", "journal/pages protocol lru", "keeps what was said and done; it interprets none of it"},
 	{"journal/pages", "", "what is left in a damaged database, page by page; what a row means is known above"},
 	{"journal/powerloss", "", "tests only: the file system of its process loses the power, and fails"},

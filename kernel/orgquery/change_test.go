@@ -155,3 +155,12 @@ func TestInvalidTimestamps(t *testing.T) {
 		}
 	}
 }
+
+// A repeating entry without a keyword has none afterwards either, as Org has it.
+func TestRepeatsWithoutKeyword(t *testing.T) {
+	f := orgquery.Read(orgquery.Source{Path: "plan.org", Text: "* Water\nSCHEDULED: <2026-03-02 Mon +1w>\n"})
+	after, _, err := f.Apply(f.Entries[0], orgquery.Change{Todo: to("DONE"), Now: time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)})
+	if err != nil || !strings.HasPrefix(after, "* Water\nSCHEDULED: <2026-03-09 Mon +1w>\n") {
+		t.Errorf("%q, %v", after, err)
+	}
+}

@@ -130,25 +130,8 @@ func (p *parts) repeatDates(c Change) (string, error) {
 	if err := p.setProperty("LAST_REPEAT", c.Now.Format("[2006-01-02 Mon 15:04]")); err != nil {
 		return "", err
 	}
-	if to := p.start(); to != "" {
+	if to := p.file.Reopened(&p.heading); to != "" {
 		p.heading.Todo, p.headingChanged = to, true
 	}
 	return "it is done for this time and comes again on " + moved, nil
-}
-
-// start returns the keyword that a repeating entry gets.
-func (p *parts) start() string {
-	if to, ok := (&p.heading).Property("REPEAT_TO_STATE"); ok && slices.Contains(p.file.Keywords, to) {
-		return to
-	}
-	at := slices.Index(p.file.Keywords, p.heading.Todo)
-	for _, first := range slices.Backward(p.file.Starts) {
-		if i := slices.Index(p.file.Keywords, first); at >= 0 && i <= at {
-			return first
-		}
-	}
-	if len(p.file.Starts) > 0 && p.heading.Todo == "" {
-		return p.file.Starts[0]
-	}
-	return p.heading.Todo
 }

@@ -121,3 +121,9 @@ func (c Cron) nextOverChange(after time.Time, near time.Duration) (planned time.
 	}
 	return planned, ok
 }
+
+// From returns the rule with the times of @every counted from another moment.
+func (c Cron) From(anchor time.Time) Cron {
+	c.anchor = anchor.Truncate(time.Second)
+	return c
+}
