@@ -35,7 +35,7 @@ func TestOldJournalIsIndexed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Exec(formerAsks + "DROP TRIGGER journal_kept; CREATE TRIGGER journal_kept BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'a row of the journal is never removed'); END; ALTER TABLE usage DROP COLUMN cached; ALTER TABLE usage DROP COLUMN first; ALTER TABLE usage DROP COLUMN streamed; ALTER TABLE usage DROP COLUMN writing; DROP TABLE archiving; DROP TABLE identity; DROP TABLE incident; ALTER TABLE turn DROP COLUMN stamp; ALTER TABLE turn DROP COLUMN settings; ALTER TABLE turn DROP COLUMN parent; ALTER TABLE session DROP COLUMN preset; DROP TABLE spawn; DROP TABLE digest; DROP TABLE correction; DROP TABLE completion; DROP TABLE search; DROP TABLE indexing; CREATE VIRTUAL TABLE search USING fts5(words, place, content = ''); PRAGMA user_version = 4"); err != nil {
+	if _, err := db.Exec(formerAsks + "DROP TABLE lease; DROP TABLE armed; DROP TRIGGER journal_kept; CREATE TRIGGER journal_kept BEFORE DELETE ON journal BEGIN SELECT RAISE(ABORT, 'a row of the journal is never removed'); END; ALTER TABLE usage DROP COLUMN cached; ALTER TABLE usage DROP COLUMN first; ALTER TABLE usage DROP COLUMN streamed; ALTER TABLE usage DROP COLUMN writing; DROP TABLE archiving; DROP TABLE identity; DROP TABLE incident; ALTER TABLE turn DROP COLUMN stamp; ALTER TABLE turn DROP COLUMN settings; ALTER TABLE turn DROP COLUMN parent; ALTER TABLE session DROP COLUMN preset; DROP TABLE spawn; DROP TABLE digest; DROP TABLE correction; DROP TABLE completion; DROP TABLE search; DROP TABLE indexing; CREATE VIRTUAL TABLE search USING fts5(words, place, content = ''); PRAGMA user_version = 4"); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {

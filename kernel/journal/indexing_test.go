@@ -19,6 +19,9 @@ import (
 // backToFormerUsage makes the table of usage that of the schemas before 19.
 const backToFormerUsage = "ALTER TABLE usage DROP COLUMN cached; ALTER TABLE usage DROP COLUMN first; ALTER TABLE usage DROP COLUMN streamed; ALTER TABLE usage DROP COLUMN writing"
 
+// backToFormerTasks takes the tables of tasks away, which are new in schema 20.
+const backToFormerTasks = "DROP TABLE lease; DROP TABLE armed"
+
 // backToFourthSchema makes a journal one of schema 4, with an index as that had.
 func backToFourthSchema(t *testing.T, path string) {
 	t.Helper()
@@ -26,7 +29,7 @@ func backToFourthSchema(t *testing.T, path string) {
 	must(t, err)
 	for _, statement := range []string{
 		"ALTER TABLE turn DROP COLUMN stamp", "ALTER TABLE turn DROP COLUMN settings", "ALTER TABLE turn DROP COLUMN parent", "ALTER TABLE session DROP COLUMN preset",
-		backToFormerAsks, backToFormerUsage, "DROP TABLE spawn", "DROP TABLE digest", "DROP TABLE correction", "DROP TABLE completion", "DROP TABLE search", "DROP TABLE indexing",
+		backToFormerAsks, backToFormerUsage, backToFormerTasks, "DROP TABLE spawn", "DROP TABLE digest", "DROP TABLE correction", "DROP TABLE completion", "DROP TABLE search", "DROP TABLE indexing",
 		`CREATE VIRTUAL TABLE search USING fts5(words, place,
 			content = '', prefix = '1 2 3', tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* Co'")`,
 		"INSERT INTO search (rowid, words, place) SELECT seq, id || ' former ' || seq, 's1' FROM journal WHERE kind IN ('event', 'act')",
@@ -229,7 +232,7 @@ func TestNothingToIndex(t *testing.T) {
 		must(t, j.Close())
 		db, err := sql.Open("sqlite", journal.DataSource(path))
 		must(t, err)
-		_, err = db.Exec(backToFormerAsks + "; " + backToFormerUsage + "; ALTER TABLE turn DROP COLUMN stamp; ALTER TABLE turn DROP COLUMN settings; ALTER TABLE turn DROP COLUMN parent; ALTER TABLE session DROP COLUMN preset; DROP TABLE spawn; DROP TABLE digest; DROP TABLE correction; DROP TABLE completion; DROP TABLE indexing; PRAGMA user_version = 5") // the index is as schema 5 made it
+		_, err = db.Exec(backToFormerAsks + "; " + backToFormerUsage + "; " + backToFormerTasks + "; ALTER TABLE turn DROP COLUMN stamp; ALTER TABLE turn DROP COLUMN settings; ALTER TABLE turn DROP COLUMN parent; ALTER TABLE session DROP COLUMN preset; DROP TABLE spawn; DROP TABLE digest; DROP TABLE correction; DROP TABLE completion; DROP TABLE indexing; PRAGMA user_version = 5") // the index is as schema 5 made it
 		must(t, err)
 		must(t, db.Close())
 		j = reopen(t, path)

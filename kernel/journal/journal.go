@@ -46,6 +46,7 @@ type Journal struct {
 	Sessions    *SessionStore    // the conversations, by name
 	Transcripts *TranscriptStore // conversations in the form that models receive
 	Subagents   *SubagentStore   // the tasks of subagents
+	Leases      *LeaseStore      // the planned times of tasks
 	Usage       *UsageStore      // tokens and costs
 	Search      *SearchIndex     // the index of words
 	Archive     *Archive         // what is old, in a file beside it
@@ -87,6 +88,7 @@ func newJournal(path string) *Journal {
 		Sessions:    &SessionStore{db},
 		Transcripts: newTranscriptStore(db),
 		Subagents:   &SubagentStore{db},
+		Leases:      &LeaseStore{db},
 		Usage:       &UsageStore{db},
 		Search:      &SearchIndex{db},
 		Archive:     newArchive(db),

@@ -137,7 +137,7 @@ func backToFirstSchema(t *testing.T, path string) {
 	db, err := sql.Open("sqlite", journal.DataSource(path))
 	must(t, err)
 	for _, statement := range []string{
-		"DROP TABLE spawn", "DROP TABLE digest", "DROP TABLE correction", "DROP TABLE completion", backToFormerAsks, "DROP TABLE question", "ALTER TABLE approval DROP COLUMN client", "DROP INDEX approval_turn",
+		"DROP TABLE spawn", "DROP TABLE digest", "DROP TABLE correction", "DROP TABLE completion", backToFormerAsks, backToFormerTasks, "DROP TABLE question", "ALTER TABLE approval DROP COLUMN client", "DROP INDEX approval_turn",
 		"DROP TABLE search", "DROP TABLE indexing", "DROP TABLE rename", "DROP INDEX session_parent",
 		"ALTER TABLE session DROP COLUMN first", "ALTER TABLE session DROP COLUMN parent", "ALTER TABLE turn DROP COLUMN origin",
 		"DROP TABLE usage", "DROP TABLE steer", "ALTER TABLE session DROP COLUMN model", "ALTER TABLE turn DROP COLUMN wanted",
