@@ -20,6 +20,7 @@ options.add_argument("--ctx-size", type=int, default=4096)
 options.add_argument("--threads", type=int, default=2)
 options.add_argument("--parallel", type=int, default=1)
 options.add_argument("--embedding", action="store_true")
+options.add_argument("--chat-template-file")
 given = options.parse_args()
 
 settings = xllamacpp.CommonParams()
@@ -33,6 +34,8 @@ settings.n_parallel = given.parallel
 settings.n_gpu_layers = 0
 settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = given.threads
 settings.embedding = given.embedding
+if given.chat_template_file:
+    settings.chat_template = open(given.chat_template_file).read()
 settings.endpoint_props = settings.endpoint_slots = settings.use_jinja = True
 settings.ui = False
 server = xllamacpp.Server(settings)

@@ -41,7 +41,8 @@ type Provider struct {
 	client *http.Client
 	only   transport.OnlyModel
 
-	plain transport.Learnt[bool] // models whose server takes no earlier thinking
+	plain      transport.Learnt[bool] // models whose server takes no earlier thinking
+	systemless transport.Learnt[bool] // models whose template has no system prompt
 }
 
 // String returns the configuration without its secrets. So does GoString, for %#v.
@@ -100,8 +101,7 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 	chunks, err := p.open(reading, request, model, answer)
 	if err != nil {
 		failure := p.requestFailure(ctx, err)
-		if answer.back && refusesThoughts(failure) {
-			p.plain.Set(model, true)
+		if p.adapt(failure, request, model, answer) {
 			return p.stream(ctx, request, yield)
 		}
 		return failure
@@ -131,7 +131,11 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 		}
 		delta, err := reply.decode(line)
 		if err != nil {
-			return p.complete(err)
+			failure := p.complete(err)
+			if !reply.begun && p.adapt(failure, request, model, answer) { // some agree to answer before they render the request
+				return p.stream(ctx, request, yield)
+			}
+			return failure
 		}
 		if !delta.Empty() && !yield(delta, nil) {
 			return nil
@@ -140,18 +144,6 @@ func (p *Provider) stream(ctx context.Context, request llm.Request, yield func(l
 			grace = time.AfterFunc(afterFinish, cancel)
 		}
 	}
-}
-
-// refusesThoughts reports whether a server says that it does not take the thinking that it has sent.
-func refusesThoughts(failure *llm.Error) bool {
-	if failure.Class != llm.ClassBadRequest {
-		return false
-	}
-	message := strings.ToLower(failure.Message)
-	if strings.Contains(message, "missing") { // it wants more of them
-		return false
-	}
-	return strings.Contains(message, "reasoning") || strings.Contains(message, "thought") || strings.Contains(message, "extra_content")
 }
 
 // finish ends the stream after its last line. A fault of the connection after the finish reason is
@@ -175,6 +167,9 @@ func (p *Provider) open(ctx context.Context, request llm.Request, model string, 
 	writer := llm.Writer(p.config.Name, model)
 	if p.plain.Of(model) {
 		writer = ""
+	}
+	if p.systemless.Of(model) {
+		request = withoutSystem(request)
 	}
 	conversation, back, err := messages(request, writer)
 	if err != nil {

@@ -65,8 +65,23 @@ func wireCases() map[string]wireCase {
 				return map[string]any{"type": "object", "properties": map[string]any{"city": map[string]any{"type": "string", "maxLength": 20}}, "required": []string{"city"}}
 			}}}
 		})},
-		"too-long": {model: "smollm2", options: []string{"--ctx-size", "256"}, ask: ask(strings.Repeat("word ", 400), as)},
-		"loading":  {model: "gemma3", loading: true, ask: ask("Hello", as)},
+		// The template writes calls as Qwen and Hermes do, which the server reads. The model has seen three.
+		"calls": {model: "smollm2", options: []string{"--chat-template-file", filepath.Join("testdata", "llamacpp", "calls.jinja")}, ask: ask("Read the file a.org", func(r *llm.Request) {
+			r.MaxTokens = 60
+			r.Tools = []llm.Tool{{Name: "read", Description: "Reads a file.", Schema: func() any {
+				return map[string]any{"type": "object", "properties": map[string]any{"path": map[string]any{"type": "string"}}, "required": []string{"path"}}
+			}}}
+			for i, name := range []string{"a.org", "b.org", "c.org"} {
+				call := llm.Call{Function: &llm.FunctionCall{ID: strconv.Itoa(i), Name: "read", Arguments: fmt.Sprintf(`{"path":%q}`, name)}}
+				r.Messages = append(r.Messages, llm.Message{Role: llm.RoleAssistant, Calls: []llm.Call{call}},
+					llm.Message{Role: llm.RoleKernel, Outcome: &llm.Outcome{Results: []llm.Result{{Call: call, Text: "text of " + name}}}},
+					llm.Message{Role: llm.RoleUser, Text: "Read the file " + []string{"b.org", "c.org", "d.org"}[i]})
+			}
+		})},
+		// The template refuses a system prompt, and the server puts it elsewhere by itself.
+		"no-system": {model: "smollm2", options: []string{"--chat-template-file", filepath.Join("testdata", "llamacpp", "no-system.jinja")}, ask: ask("What is the capital of France?", as)},
+		"too-long":  {model: "smollm2", options: []string{"--ctx-size", "256"}, ask: ask(strings.Repeat("word ", 400), as)},
+		"loading":   {model: "gemma3", loading: true, ask: ask("Hello", as)},
 		"embeddings": {model: "minilm", options: []string{"--embedding"}, ask: func(ctx context.Context, p *openai.Provider) string {
 			vectors, err := p.Embed(ctx, []string{"a cat sleeps", "the kitten naps"})
 			if err != nil {
