@@ -137,13 +137,14 @@ From now on font lock highlights it."
 TEXT ends in a line end.  Point, mark and window points that were before
 the text that follows stay before it.  When HEADING, below which TEXT is
 inserted, is folded, TEXT is folded, too.  RECORD is a record of the same
-turn: if its text was removed, TEXT takes its place in the undo list."
+turn: if its text was removed, or ends at POSITION, TEXT belongs to it."
   (let* ((end (+ position (length text)))
          (followers (and (< position (point-max))
                          (org-agent-answer--points-at position)))
          (fold (and heading (org-agent-answer--fold-start position heading)))
          (record (cond
-                  ((org-agent-undo-vacant-p record)
+                  ((or (org-agent-undo-vacant-p record)
+                       (org-agent-undo-ends-at-p record position))
                    (org-agent-undo-insert record position text)
                    record)
                   (org-agent-answer-undoable

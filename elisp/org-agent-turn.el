@@ -57,10 +57,7 @@ the inserted text, and whether the file is saved."
     (org-agent-chat-in session
       (org-agent-file-owner-settle)
       (org-agent-turn--keep-what-was-shown (plist-get params :turn) text)
-      (pcase-let* ((org-agent-answer-undoable
-                    (and org-agent-answer-undoable
-                         (not (plist-get params :asks))))
-                   (`(,beg . ,end)
+      (pcase-let* ((`(,beg . ,end)
                     (org-agent-answer-perform
                      (plist-get params :id) (plist-get params :turn)
                      (plist-get params :event) text

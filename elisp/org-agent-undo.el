@@ -195,6 +195,20 @@ insertion."
        (memq record buffer-undo-list)
        t))
 
+(defun org-agent-undo-ends-at-p (record position)
+  "Return non-nil if the text of RECORD is in the buffer and ends at POSITION.
+What newer entries of the undo list have put between the two does not
+count: it is gone before RECORD is undone."
+  (and record
+       (< (car record) (cdr record))
+       (consp buffer-undo-list)
+       (memq record buffer-undo-list)
+       (let ((change (org-agent-undo--move
+                      (copy-tree (cl-subseq buffer-undo-list
+                                            0 (cl-position record buffer-undo-list)))
+                      nil (cons position 1) t)))
+         (and change (= (car change) (cdr record))))))
+
 (defun org-agent-undo--move-entry (cell change inserted)
   "Move the entry in CELL of an undo list through CHANGE.
 CHANGE was INSERTED or else deleted.  Return CHANGE in the text before

@@ -117,6 +117,9 @@ The last is that before the streaming began."
             ((or 0 1 2 3) (org-agent-undo-test--grow))
             ((and 4 (guard (> edits 0))) (org-agent-undo-test--undo t))
             (_ (org-agent-undo-test--edit)))
+          (pcase-let ((`(,record ,beg ,end) org-agent-undo-test--stream))
+            (should (org-agent-undo-ends-at-p record (marker-position end)))
+            (should-not (org-agent-undo-ends-at-p record (marker-position beg))))
           (unless (eq head buffer-undo-list)
             (cl-incf edits)
             (push state states)))))
@@ -150,6 +153,22 @@ The last is that before the streaming began."
   (dotimes (run org-agent-undo-test-runs)
     (ert-info ((format "run %d" run))
       (org-agent-undo-test--once))))
+
+(ert-deftest org-agent-undo-text-that-was-undone-does-not-end ()
+  "What was undone, is not undone by itself any more or is no record ends nowhere."
+  (with-temp-buffer
+    (buffer-enable-undo)
+    (insert "draft")
+    (setq buffer-undo-list nil)
+    (let ((record (org-agent-undo-insert-new (point-min) "answer ")))
+      (should (org-agent-undo-ends-at-p record 8))
+      (org-agent-undo-test--undo t)
+      (should (equal (buffer-string) "draft"))
+      (should-not (org-agent-undo-ends-at-p record 1))
+      (should-not (org-agent-undo-ends-at-p nil 1))
+      (should-not (org-agent-undo-ends-at-p (cons 1 8) 8))
+      (org-agent-undo-test--undo t)
+      (should (equal (buffer-string) "answer draft")))))
 
 (ert-deftest org-agent-undo-typing-is-not-joined ()
   "Text that is typed right after a turn began is a separate undo step."
