@@ -104,6 +104,7 @@ var layout = []struct {
 	{"agent/extract", "agent/composer journal llm memory plist protocol tool", "what to keep of a conversation: when it is looked at, and what a model proposes; a person decides"},
 	{"agent", "agent/composer agent/gate agent/history agent/loop agent/person agent/reply agent/subagent action kind hook plist protocol journal config llm skill prompt memory policy tool session settings", "how a turn is answered: it wires the packages below it"},
 	{"sensor", "plist protocol", "what wakes the agent only reports; plist, because notes write their events so"},
+	{"sensor/tasks", "atomicfile journal org orgquery protocol schedule sensor task watch", "has the person's tasks done when they are due, once; how is not its business"},
 	{"channel", "act kind policy protocol sensor", "messages elsewhere: events with a route, and a kind that sends; a driver below it knows only its chat"},
 	{"peer", "channel protocol journal", "other agents are a channel with an identity"},
 	{"matcher", "llm journal", "finds what fits a request"},

@@ -28,6 +28,7 @@ var doors = []struct{ path, judges, why string }{
 	{"lisp/files.go", "Access.Shown and Access.Keeps, which package skill sets, ask withheld", "what a note was granted to read"},
 	{"cover/", "judged.text asks withheld", "what no command sees"},
 	{"process/", "the sandbox covers what is withheld", "the output of commands"},
+	{"sensor/tasks/file.go", "task.Read goes by the entries of orgquery, which asks withheld", "the person's tasks, whose text becomes a message"},
 	{"mcp/resultstore.go", "", "results of other programs' tools, which the kernel stored itself"},
 
 	{"atomicfile/", "", "writes files, and compares them with what they were"},

@@ -18,6 +18,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"org-agent/kernel/act"
@@ -149,4 +150,9 @@ func validOrHash(channel, id string, valid func(string) bool) string {
 	}
 	sum := sha256.Sum256([]byte(id))
 	return channel + "-" + hex.EncodeToString(sum[:12])
+}
+
+// Has reports whether there is a driver of that name.
+func (all Drivers) Has(name string) bool {
+	return slices.ContainsFunc(all, func(d Driver) bool { return d.Name() == name })
 }

@@ -13,6 +13,7 @@ import (
 func (d *daemon) sensors() []sensor.Sensor {
 	return append([]sensor.Sensor{
 		d.skills.injected,
+		d.tasks,
 	}, d.config.Sensors...)
 }
 

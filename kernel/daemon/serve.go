@@ -127,6 +127,7 @@ func (d *daemon) watch(ctx context.Context, goroutines *sync.WaitGroup) {
 	}{
 		{d.skills.Notes.Watch, "notes are not watched: changes take effect after a restart"},
 		{d.skills.Prompts.Watch, "skills are not watched: changes take effect after they are reloaded"},
+		{func(ctx context.Context) error { return d.tasks.Follow(ctx, d.watcher) }, "tasks.org is not watched: changes take effect after a restart"},
 		{d.persona.Follow, "the notes of the prompt are not watched: changes take effect after a restart"},
 		{func(ctx context.Context) error {
 			return d.settings.Follow(ctx, d.watcher, d.log, func() { d.configuration.Reload(ctx) })

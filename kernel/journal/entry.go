@@ -53,7 +53,7 @@ const (
 	KindMemoryDecision Kind = "memory-decision" // {"accepted"}: a person's decision about a proposal; ID is the proposal's
 	KindSubagent       Kind = "spawn"           // a [Subagent]; ID is that of the event with its task
 	KindSubagentChange Kind = "spawn-change"    // {"cancelled"}; or {"reported"}: the subagents whose end the event ID reports
-	KindLease          Kind = "lease"           // a [Lease], as a task began for a planned time; ID is that of the event of its first attempt
+	KindLease          Kind = "lease"           // a [Lease], as a task began for a planned time; ID is that of its event
 	KindLeaseChange    Kind = "lease-change"    // {"state","note","settled"}: what became of the task; ID is the event's
 	KindAudit          Kind = "audit"           // {"option","version","pid"}: the kernel was started with an option that removes a safeguard
 	KindNotice         Kind = "notice"          // a line for a person

@@ -45,18 +45,20 @@ type Lease struct {
 	Retries int           `json:"retries"`
 	Backoff time.Duration `json:"backoff"`
 	Silent  bool          `json:"silent,omitempty"`
+	Route   string        `json:"route,omitempty"`  // where the result goes; "" for where the owner is
+	Shared  bool          `json:"shared,omitempty"` // the conversation is one that the person named
 
 	State   LeaseState `json:"state"`
-	Attempt int        `json:"attempt"` // of the event, from 1
+	Attempt int        `json:"attempt"` // from 1; one that the end of a kernel interrupted is not counted
 	At      time.Time  `json:"at"`      // when it is tried again, or when it ended
 	Note    string     `json:"note,omitempty"`
 	Settled bool       `json:"settled,omitempty"` // nothing is left to be done, also in the file
 }
 
-// Event returns the id of the event of an attempt. It is always the same, so that the event is accepted once.
+// Event returns the id of the event. It is always the same, so that the event is accepted once.
 func (l Lease) Event() string {
 	sum := sha256.Sum256([]byte(l.Task))
-	return fmt.Sprintf("task-%s-%d-%d", hex.EncodeToString(sum[:8]), l.Planned.Unix(), l.Attempt)
+	return fmt.Sprintf("task-%s-%d", hex.EncodeToString(sum[:8]), l.Planned.Unix())
 }
 
 // Armed is a task that is watched.

@@ -74,12 +74,8 @@ func TestSetLease(t *testing.T) {
 	j := fresh(t)
 	one, err := j.Leases.Lease(t.Context(), lease("a", nine, nine))
 	must(t, err)
-	first := one.Event()
 	one.State, one.Attempt, one.At, one.Note = journal.LeaseRetry, 2, nine.Add(time.Minute), "no answer"
 	must(t, j.Leases.SetLease(t.Context(), one))
-	if one.Event() == first {
-		t.Errorf("the second attempt is %s too", first)
-	}
 	j = reopen(t, closed(t, j))
 	open, err := j.Leases.OpenLeases(t.Context())
 	if err != nil || len(open) != 1 || open[0].State != journal.LeaseRetry || open[0].Attempt != 2 || open[0].Note != "no answer" || !open[0].At.Equal(nine.Add(time.Minute)) || open[0].Event() != one.Event() {

@@ -21,6 +21,7 @@ const (
 	SensorToolCall    Sensor = "tool-call" // another program calls a tool
 	SensorPost        Sensor = "post"      // text that a turn puts into another conversation
 	SensorSubagent    Sensor = "subagent"  // the task of a subagent
+	SensorTask        Sensor = "task"      // a task of the person's is due
 	SensorReport      Sensor = "report"    // the results of subagents of the conversation
 )
 

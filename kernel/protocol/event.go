@@ -196,10 +196,10 @@ func (e *Event) HasHeading() bool {
 	return e.Message() || e.Sensor == SensorUserCommand && e.Command != ""
 }
 
-// Message reports whether the event is a message, the task of a subagent, or the report of
-// one. To skills all three are messages.
+// Message reports whether the event is a message, a task of the person's or of a subagent, or the report of
+// a subagent. To skills all of them are messages.
 func (e *Event) Message() bool {
-	return e.Sensor == SensorChatMessage || e.Sensor == SensorSubagent || e.Sensor == SensorReport
+	return e.Sensor == SensorChatMessage || e.Sensor == SensorTask || e.Sensor == SensorSubagent || e.Sensor == SensorReport
 }
 
 // Broadcast reports whether every skill that matches the event handles it, each in its own turn. A
@@ -207,7 +207,7 @@ func (e *Event) Message() bool {
 // skill.
 func (e *Event) Broadcast() bool {
 	switch e.Sensor {
-	case SensorChatMessage, SensorUserCommand, SensorSubagent, SensorReport, SensorPost, SensorToolCall:
+	case SensorChatMessage, SensorUserCommand, SensorTask, SensorSubagent, SensorReport, SensorPost, SensorToolCall:
 		return false
 	}
 	return true
@@ -218,7 +218,7 @@ func (e *Event) check() error {
 		return Errorf(CodeInvalidParams, "an event needs a :sensor, for a message :chat-message")
 	}
 	switch e.Sensor {
-	case SensorProbe, SensorPost, SensorToolCall, SensorSubagent, SensorReport:
+	case SensorProbe, SensorPost, SensorToolCall, SensorTask, SensorSubagent, SensorReport:
 		return Errorf(CodeForbidden, "the sensor :%s is the kernel's own", e.Sensor)
 	}
 	if len(e.Text) > TextLimit {

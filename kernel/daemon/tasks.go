@@ -1,0 +1,67 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"org-agent/kernel/act"
+	"org-agent/kernel/clients"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/sensor/tasks"
+	"org-agent/kernel/service"
+	"org-agent/kernel/tool"
+)
+
+// openTasks returns the sensor of the person's tasks.
+func (d *daemon) openTasks(conversations *lateSessions) *tasks.Sensor {
+	outcomes := service.Outcomes{Acts: d.journal.Acts, Posts: conversations, Channels: d.channels.Has, Send: d.channels.Send}
+	return tasks.New(tasks.Config{
+		File: tasks.File{
+			Path:   d.paths.Tasks,
+			Editor: taskEditor{clients.Emacs{Clients: &d.clients, Timeout: d.config.EmacsTimeout, NewID: newID, Change: act.Edit}},
+			Changed: func(path string) {
+				d.clients.NotifyAll(protocol.MethodFileChanged, protocol.FileChanged{Files: []string{path}})
+			},
+		},
+		Leases: d.journal.Leases, Turns: d.journal.Turns, Now: d.config.Now, Report: d.faults.Report, Deliver: outcomes.Deliver, Logger: d.log,
+		Retry: func(ctx context.Context, turn journal.Turn) error {
+			_, err := conversations.Retry(ctx, protocol.TurnRetryParams{Turn: turn.ID}, turn.Settings)
+			return err
+		},
+	})
+}
+
+// taskEditor is the person's Emacs for the file of tasks.
+type taskEditor struct{ emacs clients.Emacs }
+
+// Unsaved implements [tasks.Editor]. Where no Emacs is connected, nothing is unsaved.
+func (e taskEditor) Unsaved(ctx context.Context, path string) (text string, ok bool, err error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	has, err := e.emacs.Notes(ctx, tool.Conversation{}, protocol.EmacsNotesParams{File: path})
+	switch {
+	case errors.Is(err, tool.ErrNoEmacs):
+		return "", false, nil
+	case err != nil:
+		return "", false, err
+	case slices.Contains(has.TooLarge, path):
+		return "", false, fmt.Errorf("%s has unsaved changes in Emacs and is too large to be changed there: save it", path)
+	}
+	for _, unsaved := range has.Unsaved {
+		if unsaved.File == path {
+			return unsaved.Text, true, nil
+		}
+	}
+	return "", false, nil
+}
+
+// Edit implements [tasks.Editor].
+func (e taskEditor) Edit(ctx context.Context, path, old, new string) error {
+	_, err := e.emacs.Edit(ctx, tool.Conversation{Session: protocol.MainSession}, path, old, new)
+	return err
+}

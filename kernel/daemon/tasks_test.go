@@ -1,0 +1,110 @@
+package daemon_test
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/llm/llmtest"
+	"org-agent/kernel/rpc/rpctest"
+)
+
+const everySecond = `* TODO Say hello
+:PROPERTIES:
+:CRON:     * * * * * *
+:MAX_RUNS: 3
+:END:
+In one word.
+* Once more
+SCHEDULED: <2026-01-02 Fri 10:00>
+:PROPERTIES:
+:SESSION: letters
+:END:
+`
+
+// A task in tasks.org is done at its time, in a conversation of its own, by the model, and its result is in the main
+// conversation. The file says what was done, once for each time.
+func TestTasks(t *testing.T) {
+	in := newInstance(t, llmtest.Exchange{Match: "^Say hello\nIn one word.", Reply: "Hello.", Times: -1}, llmtest.Exchange{Match: "^Once more", Reply: "Once."})
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	in.write(t, "tasks.org", everySecond)
+	see(t, e, "three results", func() bool {
+		return strings.Count(e.Text(), "Hello.") == 3 && strings.Count(e.Text(), "Say hello") == 3
+	})
+	until(t, "the file to say so", func() bool {
+		text := in.read(t, "tasks.org")
+		return strings.Contains(text, "* DONE Say hello\n") && strings.Contains(text, ":RUNS:     3\n") && strings.Count(text, "Done, planned") == 4 && strings.Contains(text, "* DONE Once more")
+	})
+	letters := in.editor(t, rpctest.Config{Session: "letters"})
+	see(t, letters, "the other result", func() bool { return strings.Contains(letters.Text(), "Once.") })
+	if strings.Contains(e.Text(), "Once.") {
+		t.Error("what was done in a conversation of the person's is told elsewhere")
+	}
+}
+
+// What is wrong with tasks.org is told, with the line.
+func TestTasksFaults(t *testing.T) {
+	in := newInstance(t)
+	in.write(t, "tasks.org", "* T\n:PROPERTIES:\n:CRON: 61 * * * *\n:END:\n")
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	noticed(t, e, "tasks.org:3:1: error: :CRON: \"61 * * * *\" is no rule")
+}
+
+// TestTasksKilled: a kernel that is killed again and again while a task is due every second. Each planned time that was
+// leased is done once, told once, and in the log once.
+func TestTasksKilled(t *testing.T) {
+	in := newInstance(t, llmtest.Exchange{Match: "^Say hello", Reply: "Hello to you and all of you.", Chunk: 4, Delay: llmtest.Duration(20 * time.Millisecond), Times: -1})
+	in.write(t, "tasks.org", "* TODO Say hello\n:PROPERTIES:\n:CRON: * * * * * *\n:END:\n")
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+	for range 12 {
+		p := in.spawn(t)
+		time.Sleep(time.Duration(300+random.IntN(1500)) * time.Millisecond)
+		p.kill()
+	}
+	in.write(t, "tasks.org", strings.Replace(in.read(t, "tasks.org"), ":CRON: * * * * * *\n", ":CRON: 0 0 1 1 *\n", 1))
+	k := in.start(t)
+	var open, leases []journal.Lease
+	until(t, "all to be settled", func() bool {
+		return !strings.Contains(in.read(t, "tasks.org"), "nothing") && in.openLeases(t, &open, &leases) == 0
+	})
+	k.stop()
+	text := in.read(t, "tasks.org")
+	if len(leases) == 0 {
+		t.Fatalf("nothing was done:\n%s", text)
+	}
+	for _, l := range leases {
+		if got := strings.Count(text, "planned for "+l.Planned.Local().Format("2006-01-02 15:04:05")); got != 1 && l.Covered.Equal(l.Planned) && l.Planned.Second() != 0 {
+			t.Errorf("the log has %v %d times", l.Planned, got)
+		}
+		if l.State != journal.LeaseDone {
+			t.Errorf("%+v", l)
+		}
+	}
+	if entries := strings.Count(text, "- State \"DONE\""); entries != len(leases) {
+		t.Errorf("%d entries of the log for %d times", entries, len(leases))
+	}
+	if told := strings.Count(in.conversation(t, "main"), "Hello to you and all of you."); told != len(leases) {
+		t.Errorf("%d results are told of %d", told, len(leases))
+	}
+}
+
+// openLeases reads the leases, and returns how many are open.
+func (in *instance) openLeases(t *testing.T, open, all *[]journal.Lease) int {
+	t.Helper()
+	j, err := journal.Open(t.Context(), in.paths.Journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = j.Close() }()
+	if *open, err = j.Leases.OpenLeases(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if *all, err = j.Leases.LeasesOf(t.Context(), in.paths.Tasks+"::Say hello", 1000); err != nil {
+		t.Fatal(err)
+	}
+	return len(*open)
+}
