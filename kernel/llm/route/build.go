@@ -159,7 +159,7 @@ func (r *routes) connect(choice config.Choice) (llm.Provider, *Server, error) {
 func (r *routes) withKeys(server *Server) llm.Provider {
 	name := server.choice.Name
 	timed := func(s *Server) llm.Provider {
-		return llm.Timeouts{Next: llm.Bounds{Next: toolcall.Reader{Next: llm.Pictures{Next: rendered{s, s.dialect}, Keep: r.config.KeepPicture}}, Name: name}, Name: name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
+		return llm.Timeouts{Next: llm.Bounds{Next: toolcall.Reader{Next: llm.Pictures{Next: rendered{llm.Literal{Next: s}, s.dialect}, Keep: r.config.KeepPicture}}, Name: name}, Name: name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
 	}
 	if len(server.choice.MoreKeys) == 0 {
 		return timed(server)
