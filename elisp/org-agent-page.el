@@ -128,8 +128,7 @@ TAB on their line opens and closes it."
                       font-lock-extra-managed-props)
               ;; C-a and C-k leave the prompt alone.
               org-special-ctrl-a/e t
-              ;; Paragraphs are wrapped everywhere; nobody needs an arrow
-              ;; at each line to know.
+              ;; Paragraphs are wrapped everywhere, without an arrow.
               fringe-indicator-alist (cons '(continuation nil nil)
                                            fringe-indicator-alist))
   (font-lock-add-keywords nil '((org-agent-page--fontify)) t)
@@ -144,6 +143,7 @@ TAB on their line opens and closes it."
   ;; Behind Org's own functions, which hide drawers.
   (add-hook 'org-cycle-hook #'org-agent-page-unfolded t t)
   (add-hook 'org-property-changed-functions #'org-agent-page--property-set nil t)
+  (add-hook 'org-indent-mode-hook #'org-agent-page--unindent nil t)
   (org-agent-layout-setup)
   (org-agent-page--apply)
   (org-agent-page-unfolded 'all))
@@ -153,9 +153,13 @@ TAB on their line opens and closes it."
   (if (not org-agent-page--shown)
       (kill-local-variable 'org-hide-emphasis-markers)
     (setq-local org-hide-emphasis-markers t)
-    ;; A page has its own margins; indentation by level would double them.
-    (when (bound-and-true-p org-indent-mode)
-      (org-indent-mode -1))))
+    (org-agent-page--unindent)))
+
+(defun org-agent-page--unindent ()
+  "Turn off Org's indentation, which would double the margins of a page.
+A person's hook of Org mode may turn it on behind our setup."
+  (when (and org-agent-page--shown (bound-and-true-p org-indent-mode))
+    (org-indent-mode -1)))
 
 ;;;###autoload
 (defun org-agent-page-toggle ()
@@ -303,11 +307,7 @@ NOTE, a string, empty or nil, says the same to people."
     ;; is typed behind it is not.
     (put-text-property beg end 'rear-nonsticky '(display invisible))
     (cond (own (org-agent-page--instead
-                beg end (concat note "  :" (string-join (cl-remove-if-not
-                                                         (lambda (tag) (member tag own))
-                                                         tags)
-                                                        ":")
-                                ":")))
+                beg end (concat note "  :" (string-join (seq-intersection tags own) ":") ":")))
           ((and note (not (string-empty-p note)))
            (org-agent-page--instead beg end note))
           (t (org-agent-layout-hide beg end)))))

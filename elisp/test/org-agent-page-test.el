@@ -478,10 +478,22 @@ Emacs highlights while it draws, and has drawn the line above then."
     (should (equal (get-text-property (1- (point)) 'wrap-prefix) "      "))))
 
 (ert-deftest org-agent-page-no-room-for-programs ()
-  "Org's indentation is not added to the page."
-  (let ((org-startup-indented t))
+  "Org's indentation is not added to the page, however it is turned on.
+Nor does it come with text that is undone."
+  (let ((org-startup-indented t)
+        (org-mode-hook '(org-indent-mode)))
     (org-agent-page-test--with org-agent-page-test--turn
-      (should-not (bound-and-true-p org-indent-mode)))))
+      (should-not (bound-and-true-p org-indent-mode))
+      (buffer-enable-undo)
+      (goto-char (point-max))
+      (insert "words\n** below\nmore\n")
+      (undo-boundary)
+      (delete-region (point-min) (point))
+      (undo-boundary)
+      (let ((inhibit-message t)) (undo))
+      (font-lock-ensure)
+      (should-not (text-property-not-all
+                   (point-min) (point-max) 'line-prefix nil)))))
 
 (provide 'org-agent-page-test)
 ;;; org-agent-page-test.el ends here
