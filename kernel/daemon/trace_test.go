@@ -85,6 +85,26 @@ func TestTraceTellsEverything(t *testing.T) {
 	}
 }
 
+// TestTraceOfWhatHoldsAReply: what bound the reply of a model is told: the functions that it was offered, or a schema.
+func TestTraceOfWhatHoldsAReply(t *testing.T) {
+	for dialect, want := range map[string][]string{
+		":DIALECT: native\n":                             {"Model asked, request 1", "- Functions offered :: ", "use_skill"},
+		":DIALECT: constrained\n:GRAMMAR: json_schema\n": {"Model asked, request 1", "- The reply is held to :: a JSON Schema"},
+	} {
+		in, model := newInstanceAndModel(t, llmtest.Exchange{Reply: `{"reply":"Well."}`, Times: -1})
+		in.write(t, "skills/garden/SKILL.md", promptSkill("garden", "", "# Roses\nWater them.\n"))
+		in.write(t, "config.org", strings.Replace(native(model), ":DIALECT: native\n", dialect, 1))
+		delete(in.variables, "ORG_AGENT_LLM")
+		in.start(t)
+		got := ask(t, in.editor(t, rpctest.Config{}), "q1", "hello")
+		told, err := traceOf(t, in, got.turn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantInOrder(t, told.Outline, want...)
+	}
+}
+
 // TestTraceOfRewriting: what a symbolic function made of a proposal stands there both
 // before and after, and why it refused.
 func TestTraceOfRewriting(t *testing.T) {

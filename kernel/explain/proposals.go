@@ -69,6 +69,8 @@ func (s *story) request(e journal.Entry) error {
 		Temperature            *float64
 		MaxTokens              int
 		History                *protocol.History
+		Functions              []string
+		Structured             bool
 	}
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
@@ -86,6 +88,12 @@ func (s *story) request(e journal.Entry) error {
 	}
 	if data.MaxTokens > 0 {
 		s.field("Tokens at most", "%d", data.MaxTokens)
+	}
+	if len(data.Functions) > 0 {
+		s.field("Functions offered", "%s", strings.Join(data.Functions, ", "))
+	}
+	if data.Structured {
+		s.field("The reply is held to", "%s", "a JSON Schema, made of the kinds of actions and the tools")
 	}
 	s.code(2, "Grammar", data.Grammar)
 	s.text(2, "System prompt", data.System)

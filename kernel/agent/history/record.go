@@ -14,7 +14,9 @@ type RequestRow struct {
 	MaxTokens     int
 	Stop          []string
 	Grammar       string
-	FirstOnly     bool `json:",omitempty"`
+	FirstOnly     bool     `json:",omitempty"`
+	Functions     []string `json:",omitempty"` // the names of those that were offered
+	Structured    bool     `json:",omitempty"` // the reply is held to a JSON Schema of the kinds and tools
 }
 
 // MessageRow is a message of a recorded request.
@@ -27,7 +29,10 @@ type MessageRow struct {
 // RowOf returns the row of a rendered request.
 func RowOf(rendered llm.Request) RequestRow {
 	r := RequestRow{Model: rendered.Model, System: rendered.System(), Temperature: rendered.Temperature, MaxTokens: rendered.MaxTokens,
-		Stop: rendered.Stop, Grammar: rendered.Grammar, FirstOnly: rendered.FirstOnly}
+		Stop: rendered.Stop, Grammar: rendered.Grammar, FirstOnly: rendered.FirstOnly, Structured: rendered.Schema != nil}
+	for _, t := range rendered.Tools {
+		r.Functions = append(r.Functions, t.Name)
+	}
 	r.Messages = make([]MessageRow, 0, len(rendered.Messages))
 	for _, m := range rendered.Messages {
 		for _, result := range m.Results() {
