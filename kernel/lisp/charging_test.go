@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"hash/crc64"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -211,13 +212,41 @@ func (a application) form(values []lisp.Value) string {
 	return text + ")"
 }
 
-// granted is access to a directory of the test with a file, in which functions of files find something.
-func granted(t *testing.T) lisp.Access {
+// ground is a directory of the test with files, in which functions of files find something. It is made anew when
+// one of them has changed it.
+type ground struct {
+	directory string
+	state     string
+}
+
+// access is access to the directory as it was at first.
+func (g *ground) access(t *testing.T) lisp.Access {
 	t.Helper()
-	directory := realDirectory(t)
-	put(t, filepath.Join(directory, "text.txt"), strings.Repeat("(a \"b\" 1)\n", 100))
-	put(t, filepath.Join(directory, "directory", "inner.txt"), "1")
-	return lisp.Access{Read: []string{directory}, Write: []string{directory}, Environment: []string{"HOME"}, Directory: directory}
+	if g.directory == "" || g.looks() != g.state {
+		g.directory = realDirectory(t)
+		put(t, filepath.Join(g.directory, "text.txt"), strings.Repeat("(a \"b\" 1)\n", 100))
+		put(t, filepath.Join(g.directory, "directory", "inner.txt"), "1")
+		g.state = g.looks()
+	}
+	return lisp.Access{Read: []string{g.directory}, Write: []string{g.directory}, Environment: []string{"HOME"}, Directory: g.directory}
+}
+
+// looks is what one sees of all that is in the directory.
+func (g *ground) looks() string {
+	var seen strings.Builder
+	if err := filepath.WalkDir(g.directory, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			fmt.Fprintln(&seen, path, info.Mode(), info.Size(), info.ModTime().UnixNano())
+		}
+		return err
+	}); err != nil {
+		return err.Error()
+	}
+	return seen.String()
 }
 
 // applications are those of a function that end with a value when their arguments are small.
@@ -258,11 +287,12 @@ func eachApplication(t *testing.T, most int, limits lisp.Limits, body func(e *li
 	}
 	functions := testLanguage.Functions()
 	var never []string
+	var files ground
 	for _, f := range functions {
 		if slices.Contains(idle, f.Name()) {
 			continue
 		}
-		e := newEnvironment(t, lisp.Config{Limits: limits, Access: granted(t)})
+		e := newEnvironment(t, lisp.Config{Limits: limits, Access: files.access(t)})
 		good := applications(t, e, f, tries, most)
 		if len(good) == 0 {
 			never = append(never, f.Name())
@@ -339,11 +369,12 @@ func TestHostileArguments(t *testing.T) {
 		tries = 1
 	}
 	limits := lisp.Limits{Steps: 300_000, Bytes: 24 << 20, Output: 1 << 20, Duration: 5 * time.Second}
+	var files ground
 	for _, f := range testLanguage.Functions() {
 		if slices.Contains(idle, f.Name()) {
 			continue
 		}
-		e := newEnvironment(t, lisp.Config{Limits: limits, Access: granted(t)})
+		e := newEnvironment(t, lisp.Config{Limits: limits, Access: files.access(t)})
 		choice := nameChoice(f, 2)
 		for range tries {
 			a := choose(choice, f)
