@@ -38,6 +38,8 @@ const (
 	MethodPresetList       = "preset/list"
 	MethodSettingsGet      = "settings/get"
 	MethodUsageGet         = "usage/get"
+	MethodScheduleList     = "schedule/list"
+	MethodScheduleRun      = "schedule/run"
 	MethodSessionList      = "session/list"
 	MethodSessionLoad      = "session/load"
 	MethodSessionLeave     = "session/leave"
@@ -130,6 +132,8 @@ func Methods() []Method {
 		{MethodPresetList, typeOf[PresetListParams](), typeOf[PresetListResult]()},
 		{MethodSettingsGet, typeOf[Object](), typeOf[SettingsGetResult]()},
 		{MethodUsageGet, typeOf[UsageGetParams](), typeOf[UsageGetResult]()},
+		{MethodScheduleList, typeOf[ScheduleListParams](), typeOf[ScheduleListResult]()},
+		{MethodScheduleRun, typeOf[ScheduleRunParams](), typeOf[ScheduleRunResult]()},
 		{MethodSessionList, typeOf[Empty](), typeOf[SessionListResult]()},
 		{MethodSessionLoad, typeOf[SessionLoadParams](), typeOf[SessionLoadResult]()},
 		{MethodSessionLeave, typeOf[SessionLeaveParams](), typeOf[Empty]()},

@@ -101,7 +101,8 @@ type writing struct {
 // zone returns a moment as the clock of the task shows it.
 func (w *writing) zone(t time.Time) time.Time { return t.In(w.settings.Zone) }
 
-// advance changes the keyword, the timestamps and the properties.
+// advance changes the keyword, the timestamps and the properties. Where the person was first, because the heading is done
+// or due later, only the runs are counted.
 func (w *writing) advance() {
 	done, e := w.outcome.Result == Done, w.entry
 	properties := map[string]string{}
@@ -110,28 +111,52 @@ func (w *writing) advance() {
 		properties["RUNS"] = fmt.Sprint(w.settings.Runs + 1)
 		last = w.settings.Runs+1 >= w.settings.MaxRuns
 	}
-	word := w.file.notes.DoneWord(e.Heading)
-	moved := false
-	if !last && !e.Done {
-		moved = w.move()
-	}
 	rule, _ := e.Property("CRON")
+	word := w.file.notes.DoneWord(e.Heading)
 	switch {
-	case e.Done: // the person was first
-	case moved:
+	case e.Done, w.early() && !last:
+		word = ""
+	case last:
+		w.setKeyword(word)
+	case w.move() && done:
 		properties["LAST_REPEAT"] = w.zone(w.outcome.Ended).Format(stampForm)
-		if !done {
-			delete(properties, "LAST_REPEAT")
-			break
-		}
 		w.setKeyword(w.file.notes.Reopened(e.Heading))
-	case done && (last || rule == ""):
+	case done && rule == "" && !w.repeats():
 		w.setKeyword(word)
 	}
 	if done {
 		w.state = word
 	}
 	w.setProperties(properties)
+}
+
+// stamps returns the active timestamps of the planning line. The first says when the task is due.
+func (w *writing) stamps() (all []planned) {
+	for _, p := range []planned{{name: "SCHEDULED:", text: w.entry.Planning.Scheduled}, {name: "DEADLINE:", text: w.entry.Planning.Deadline, deadline: true}} {
+		var ok bool
+		if p.stamp, ok = stampOf(p.text); ok {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// planned is a timestamp of a planning line.
+type planned struct {
+	name, text string
+	deadline   bool
+	stamp      org.Timestamp
+}
+
+// early reports whether the task is due after the times for which the outcome stands.
+func (w *writing) early() bool {
+	stamps := w.stamps()
+	return len(stamps) > 0 && w.due(stamps[0].stamp, stamps[0].deadline).After(w.outcome.Covered)
+}
+
+// repeats reports whether the task comes again, also if its timestamp could not be moved.
+func (w *writing) repeats() bool {
+	return slices.ContainsFunc(w.stamps(), func(p planned) bool { return p.stamp.Moves() })
 }
 
 // setKeyword sets the keyword of the heading.
@@ -151,35 +176,22 @@ func (w *writing) setKeyword(word string) {
 	w.splices = append(w.splices, splice{start, end, word + suffix})
 }
 
-// move moves the repeaters of the planning line, and reports whether one did. If the person was first, and the task is
-// due later anyway, nothing moves.
+// move moves the repeaters of the planning line, and reports whether one did.
 func (w *writing) move() (moved bool) {
 	e := w.entry
 	line, _, _ := strings.Cut(w.file.Text[e.LineEnd:e.Next], "\n")
-	first := true // the first timestamp says when the task is due
 	var once splice
-	for _, part := range []struct {
-		name, text string
-		deadline   bool
-	}{{"SCHEDULED:", e.Planning.Scheduled, false}, {"DEADLINE:", e.Planning.Deadline, true}} {
-		stamp, ok := stampOf(part.text)
+	for _, p := range w.stamps() {
+		at := strings.Index(line, p.name)
+		start := e.LineEnd + at + strings.Index(line[at:], p.stamp.Text)
+		next, ok := w.next(p.stamp, p.deadline)
 		if !ok {
+			if !p.deadline && !p.stamp.Repeats() {
+				once = w.removal(e.LineEnd+at, start+len(p.text), e.LineEnd+len(line))
+			}
 			continue
 		}
-		if first && w.due(stamp, part.deadline).After(w.outcome.Covered) {
-			return false
-		}
-		first = false
-		at := strings.Index(line, part.name)
-		start := e.LineEnd + at + strings.Index(line[at:], stamp.Text)
-		next, ok := w.next(stamp, part.deadline)
-		if !ok && !part.deadline && !stamp.Repeats() {
-			once = w.removal(e.LineEnd+at, start+len(part.text), e.LineEnd+len(line))
-		}
-		if !ok {
-			continue
-		}
-		w.splices = append(w.splices, splice{start, start + len(stamp.Text), next.Text})
+		w.splices = append(w.splices, splice{start, start + len(p.stamp.Text), next.Text})
 		moved = true
 	}
 	if moved && once.end > 0 { // as Org has it, what was scheduled once goes when the deadline comes again

@@ -341,3 +341,17 @@ func entry(t *rapid.T, i int) string {
 	text += pick("", indentation+":LOGBOOK:\n"+indentation+"CLOCK: [2027-02-01 Mon 09:00]\n"+indentation+":END:\n", ":LOGBOOK:\n:END:\n", ":OTHER:\n:END:\n\n:LOGBOOK:\n- x\n:END:\n", ":LOGBOOK:\n")
 	return text + pick("", "text\n", "\n\n- [ ] item\n#+begin_src x\n:LOGBOOK:\n:END:\n#+end_src\n")
 }
+
+// A task that the person moved on while it was done, or that was done before its time, stays as it is; its log says what
+// was done, and its runs count.
+func TestFiredEarly(t *testing.T) {
+	for _, stamp := range []string{"<2027-03-08 Mon 09:00 +1d>", "<2027-03-08 Mon 09:00>"} {
+		f := read("* TODO T\nSCHEDULED: " + stamp + "\n:PROPERTIES:\n:MAX_RUNS: 5\n:END:\n")
+		at := time.Date(2027, 3, 1, 9, 0, 0, 0, time.UTC)
+		after, err := f.Fired(f.Tasks[0].ID, task.Outcome{Result: task.Done, Planned: at, Ended: at})
+		want := "* TODO T\nSCHEDULED: " + stamp + "\n:PROPERTIES:\n:MAX_RUNS: 5\n:RUNS:     1\n:END:\n:LOGBOOK:\n- Note taken on [2027-03-01 Mon 09:00] \\\\\n  Done, planned for 2027-03-01 09:00 +0000\n:END:\n"
+		if err != nil || after != want {
+			t.Errorf("%v\n%s\nnot\n%s", err, after, want)
+		}
+	}
+}

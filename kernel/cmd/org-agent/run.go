@@ -21,32 +21,33 @@ import (
 type commands struct {
 	Home string `help:"The instance's directory (default: $$ORG_AGENT_HOME, else ~/.org-agent)." placeholder:"DIR"`
 
-	Serve   serveCommand    `cmd:"" help:"Run the kernel; prints \"org-agent: ready SOCKET\"."`
-	Stop    stopCommand     `cmd:"" help:"Stop the kernel."`
-	Chat    chatCommand     `cmd:"" help:"Send a message and print the reply; without TEXT, hold a conversation."`
-	Session sessionCommands `cmd:"" help:"List, search, rename and fork conversations."`
-	Compact compactCommand  `cmd:"" help:"Summarise the beginning of a long conversation for the model, or undo that."`
-	Prompt  promptCommand   `cmd:"" help:"Print what a model would be sent for a message, without sending it."`
-	Memory  memoryCommands  `cmd:"" help:"Search memories and notes, and undo the agent's changes of its memory."`
-	Read    readCommand     `cmd:"" help:"Read a model's text on stdin and print the proposal in it."`
-	Verify  verifyCommand   `cmd:"" help:"Check a proposal on stdin with a skill and the policy."`
-	Lisp    lispCommand     `cmd:"" help:"Evaluate Lisp, in a note if one is given."`
-	Skill   skillCommands   `cmd:"" help:"Check and list skill notes."`
-	Tangle  tangleCommand   `cmd:"" help:"Write the code blocks of notes into files, exactly as org-babel-tangle does."`
-	Md2org  md2orgCommand   `cmd:"" name:"md2org" help:"Convert Markdown on stdin to Org."`
-	Approve approveCommand  `cmd:"" help:"List the actions that wait for a decision, or decide one."`
-	Answer  answerCommand   `cmd:"" help:"List the questions that wait for an answer, or answer one."`
-	Policy  policyCommands  `cmd:"" help:"Show what the agent may do, and which rule decides."`
-	MCP     mcpCommands     `cmd:"" name:"mcp" help:"Offer the kernel's tools to another program; list the MCP servers of config.org."`
-	Log     logCommand      `cmd:"" help:"Print the log."`
-	Why     whyCommand      `cmd:"" help:"Show how a turn was answered: what was asked, proposed, judged and done."`
-	Usage   usageCommand    `cmd:"" help:"Print the models' usage as an Org table."`
-	Models  modelsCommands  `cmd:"" help:"List the models, test what one does in each dialect, and write the best one down."`
-	Export  exportCommand   `cmd:"" help:"Pack the home and the journal into one file."`
-	Import  importCommand   `cmd:"" help:"Unpack an exported file into a home."`
-	Doctor  doctorCommand   `cmd:"" help:"Look for faults, and repair what can be repaired."`
-	Status  statusCommand   `cmd:"" help:"Describe the running kernel."`
-	Version versionCommand  `cmd:"" help:"Print the version."`
+	Serve    serveCommand     `cmd:"" help:"Run the kernel; prints \"org-agent: ready SOCKET\"."`
+	Stop     stopCommand      `cmd:"" help:"Stop the kernel."`
+	Chat     chatCommand      `cmd:"" help:"Send a message and print the reply; without TEXT, hold a conversation."`
+	Session  sessionCommands  `cmd:"" help:"List, search, rename and fork conversations."`
+	Compact  compactCommand   `cmd:"" help:"Summarise the beginning of a long conversation for the model, or undo that."`
+	Prompt   promptCommand    `cmd:"" help:"Print what a model would be sent for a message, without sending it."`
+	Memory   memoryCommands   `cmd:"" help:"Search memories and notes, and undo the agent's changes of its memory."`
+	Read     readCommand      `cmd:"" help:"Read a model's text on stdin and print the proposal in it."`
+	Verify   verifyCommand    `cmd:"" help:"Check a proposal on stdin with a skill and the policy."`
+	Lisp     lispCommand      `cmd:"" help:"Evaluate Lisp, in a note if one is given."`
+	Skill    skillCommands    `cmd:"" help:"Check and list skill notes."`
+	Tangle   tangleCommand    `cmd:"" help:"Write the code blocks of notes into files, exactly as org-babel-tangle does."`
+	Md2org   md2orgCommand    `cmd:"" name:"md2org" help:"Convert Markdown on stdin to Org."`
+	Approve  approveCommand   `cmd:"" help:"List the actions that wait for a decision, or decide one."`
+	Answer   answerCommand    `cmd:"" help:"List the questions that wait for an answer, or answer one."`
+	Policy   policyCommands   `cmd:"" help:"Show what the agent may do, and which rule decides."`
+	MCP      mcpCommands      `cmd:"" name:"mcp" help:"Offer the kernel's tools to another program; list the MCP servers of config.org."`
+	Log      logCommand       `cmd:"" help:"Print the log."`
+	Why      whyCommand       `cmd:"" help:"Show how a turn was answered: what was asked, proposed, judged and done."`
+	Schedule scheduleCommands `cmd:"" help:"List the tasks of tasks.org, print when one is due, and have one done now."`
+	Usage    usageCommand     `cmd:"" help:"Print the models' usage as an Org table."`
+	Models   modelsCommands   `cmd:"" help:"List the models, test what one does in each dialect, and write the best one down."`
+	Export   exportCommand    `cmd:"" help:"Pack the home and the journal into one file."`
+	Import   importCommand    `cmd:"" help:"Unpack an exported file into a home."`
+	Doctor   doctorCommand    `cmd:"" help:"Look for faults, and repair what can be repaired."`
+	Status   statusCommand    `cmd:"" help:"Describe the running kernel."`
+	Version  versionCommand   `cmd:"" help:"Print the version."`
 }
 
 // process holds the standard streams, the environment and the home with which a command runs.

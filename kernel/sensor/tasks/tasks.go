@@ -76,6 +76,8 @@ type Sensor struct {
 	change  chan struct{}
 	wake    chan struct{}
 	settled chan journal.Lease
+	calls   chan func(context.Context)
+	stopped chan struct{} // closed when Run has returned
 
 	mu    sync.Mutex
 	ended []journal.Turn
@@ -84,6 +86,7 @@ type Sensor struct {
 	take     sensor.Take
 	tasks    []*watched
 	byID     map[string]*watched
+	faults   []org.Diagnostic // of the file
 	open     []*journal.Lease // not settled, in the order in which they began
 	settling bool
 	again    map[int64]time.Time // when to try again to write an outcome
@@ -112,6 +115,7 @@ func New(c Config) *Sensor {
 	}
 	return &Sensor{
 		config: c, change: make(chan struct{}, 1), wake: make(chan struct{}, 1), settled: make(chan journal.Lease),
+		calls: make(chan func(context.Context)), stopped: make(chan struct{}),
 		byID: map[string]*watched{}, again: map[int64]time.Time{},
 	}
 }
@@ -155,6 +159,7 @@ func (s *Sensor) Reload() { signal(s.change) }
 // Run implements [sensor.Sensor].
 func (s *Sensor) Run(ctx context.Context, take sensor.Take) error {
 	s.take = take
+	defer close(s.stopped)
 	var goroutines sync.WaitGroup
 	defer goroutines.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -173,6 +178,8 @@ func (s *Sensor) Run(ctx context.Context, take sensor.Take) error {
 			s.load(ctx)
 		case <-s.wake:
 			s.takeEnded(ctx)
+		case call := <-s.calls:
+			call(ctx)
 		case lease := <-s.settled:
 			s.finishSettling(ctx, lease)
 		case <-timer.C:
@@ -250,6 +257,7 @@ func (s *Sensor) load(ctx context.Context) {
 		}
 		s.tasks[i], s.byID[t.ID] = w, w
 	}
+	s.faults = f.Faults
 	s.report(f.Faults)
 }
 

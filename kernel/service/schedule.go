@@ -1,0 +1,101 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"org-agent/kernel/journal"
+	"org-agent/kernel/org"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/sensor/tasks"
+)
+
+// timesLimit is how many times of a task can be asked for.
+const timesLimit = 1000
+
+// Schedule answers what is planned.
+type Schedule struct {
+	Tasks Tasks
+	File  string
+}
+
+// Tasks are those that the kernel watches.
+type Tasks interface {
+	List(ctx context.Context, times int) ([]tasks.Planned, []org.Diagnostic, error)
+	Begin(ctx context.Context, name string) (journal.Lease, error)
+}
+
+// Methods returns the methods of this service.
+func (s Schedule) Methods() []Method {
+	return []Method{{protocol.MethodScheduleList, For(s.list)}, {protocol.MethodScheduleRun, For(s.run)}}
+}
+
+func (s Schedule) list(ctx context.Context, p protocol.ScheduleListParams) (result protocol.ScheduleListResult, err error) {
+	if p.Times < 0 || p.Times > timesLimit {
+		return result, protocol.Errorf(protocol.CodeInvalidParams, "%d times are asked for; %d can be", p.Times, timesLimit)
+	}
+	all, faults, err := s.Tasks.List(ctx, cmp.Or(p.Times, 1))
+	if err != nil {
+		return result, err
+	}
+	for _, d := range faults {
+		result.Faults = append(result.Faults, s.File+":"+d.String())
+	}
+	for _, one := range all {
+		id, _ := strings.CutPrefix(one.ID, "id:")
+		if p.Task == "" || one.Title == p.Task || id == p.Task {
+			result.Tasks = append(result.Tasks, s.scheduled(one))
+		}
+	}
+	if p.Task != "" && len(result.Tasks) == 0 {
+		return result, protocol.Errorf(protocol.CodeNotFound, "there is no task %q", p.Task)
+	}
+	return result, nil
+}
+
+// scheduled returns a task for the wire.
+func (s Schedule) scheduled(p tasks.Planned) protocol.ScheduledTask {
+	t := protocol.ScheduledTask{
+		Title: p.Title, File: s.File, Line: p.Line, When: p.When, State: "planned", Runs: p.Settings.Runs, MaxRuns: p.Settings.MaxRuns,
+	}
+	if id, has := strings.CutPrefix(p.ID, "id:"); has {
+		t.ID = id
+	}
+	switch {
+	case !p.Settings.Enabled:
+		t.State = "off"
+	case len(p.Next) == 0:
+		t.State = "over"
+	default:
+		t.Next = p.Next[0].Format(time.RFC3339)
+	}
+	for _, next := range p.Next {
+		t.Times = append(t.Times, inWords(next))
+	}
+	if p.AtWork != nil {
+		t.State, t.Session, t.Note = "running", p.AtWork.Session, p.AtWork.Note
+		if p.AtWork.State == journal.LeaseRetry {
+			t.State = "retry"
+		}
+	}
+	return t
+}
+
+// inWords returns a time as people write it.
+func inWords(t time.Time) string {
+	form := "Monday 2 January 2006 15:04"
+	if t.Second() != 0 {
+		form += ":05"
+	}
+	return t.Format(form + " MST")
+}
+
+func (s Schedule) run(ctx context.Context, p protocol.ScheduleRunParams) (protocol.ScheduleRunResult, error) {
+	lease, err := s.Tasks.Begin(ctx, p.Task)
+	if err != nil {
+		return protocol.ScheduleRunResult{}, err
+	}
+	return protocol.ScheduleRunResult{Event: lease.Event(), Session: lease.Session}, nil
+}
