@@ -19,6 +19,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,8 +42,9 @@ type Provider struct {
 	client *http.Client
 	only   transport.OnlyModel
 
-	plain      transport.Learnt[bool] // models whose server takes no earlier thinking
-	systemless transport.Learnt[bool] // models whose template has no system prompt
+	plain      transport.Learnt[bool]     // models whose server takes no earlier thinking
+	systemless transport.Learnt[bool]     // models whose template has no system prompt
+	refused    transport.Learnt[[]string] // the fields that models do not take
 }
 
 // String returns the configuration without its secrets. So does GoString, for %#v.
@@ -182,10 +184,11 @@ func (p *Provider) open(ctx context.Context, request llm.Request, model string, 
 	client.BaseURL = base.String()
 	client.HTTPClient = &doer{provider: p, messages: conversation, fields: p.extra(request, model), answer: answer}
 	client.EmptyMessagesLimit = math.MaxUint
-	return goopenai.NewClientWithConfig(client).CreateChatCompletionStream(ctx, goopenai.ChatCompletionRequest{
-		Model:         model,
-		StreamOptions: &goopenai.StreamOptions{IncludeUsage: true},
-	})
+	sent := goopenai.ChatCompletionRequest{Model: model}
+	if !slices.Contains(p.refused.Of(model), fieldStreamOptions) {
+		sent.StreamOptions = &goopenai.StreamOptions{IncludeUsage: true}
+	}
+	return goopenai.NewClientWithConfig(client).CreateChatCompletionStream(ctx, sent)
 }
 
 // extra returns the fields of a request that the library would drop or refuse.
@@ -193,17 +196,17 @@ func (p *Provider) extra(request llm.Request, model string) map[string]any {
 	fields := map[string]any{}
 	reasoning := IsReasoningModel(model)
 	if request.Temperature != nil && !reasoning {
-		fields["temperature"] = *request.Temperature
+		fields[fieldTemperature] = *request.Temperature
 	}
 	if request.MaxTokens > 0 {
 		if reasoning {
 			fields["max_completion_tokens"] = request.MaxTokens
 		} else {
-			fields["max_tokens"] = request.MaxTokens
+			fields[fieldMaxTokens] = request.MaxTokens
 		}
 	}
 	if len(request.Stop) > 0 {
-		fields["stop"] = request.Stop
+		fields[fieldStop] = request.Stop
 	}
 	if functions := tools(request); len(functions) > 0 {
 		fields["tools"] = functions
@@ -211,7 +214,13 @@ func (p *Provider) extra(request llm.Request, model string) map[string]any {
 		maps.Copy(fields, request.GrammarFields(p.config.GrammarField))
 	}
 	if p.config.Effort != "" {
-		fields["reasoning_effort"] = p.config.Effort
+		fields[fieldEffort] = p.config.Effort
+	}
+	for _, name := range p.refused.Of(model) {
+		if most, set := fields[name]; set && name == fieldMaxTokens {
+			fields["max_completion_tokens"] = most
+		}
+		delete(fields, name)
 	}
 	maps.Copy(fields, p.config.Body)
 	return fields

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/transport"
 )
 
 // adapt reports whether a request that failed is to be sent again, in a form that the model's server takes. What the
@@ -17,8 +18,28 @@ func (p *Provider) adapt(failure *llm.Error, request llm.Request, model string, 
 	case !p.systemless.Of(model) && request.System() != "" && len(request.Tools) == 0 && refusesSystem(failure):
 		p.systemless.Set(model, true)
 	default:
+		return p.adaptFields(failure, model)
+	}
+	return true
+}
+
+// The fields that a request has only while the model takes them.
+const (
+	fieldTemperature   = "temperature"
+	fieldMaxTokens     = "max_tokens" // its new name is max_completion_tokens
+	fieldStop          = "stop"
+	fieldEffort        = "reasoning_effort"
+	fieldStreamOptions = "stream_options"
+)
+
+// adaptFields is adapt for fields. Those that the person wrote are sent whatever the server says.
+func (p *Provider) adaptFields(failure *llm.Error, model string) bool {
+	name := transport.RefusedField(failure, fieldTemperature, fieldMaxTokens, fieldStop, fieldEffort, fieldStreamOptions)
+	refused := p.refused.Of(model)
+	if name == "" || slices.Contains(refused, name) {
 		return false
 	}
+	p.refused.Set(model, append(slices.Clone(refused), name))
 	return true
 }
 

@@ -113,3 +113,51 @@ func TestNoOtherRefusal(t *testing.T) {
 		})
 	}
 }
+
+// A field that a model refuses is left out of the same request and of each later one; the limit of tokens gets its other
+// name. What the person wrote is sent as it is.
+func TestFieldsRefused(t *testing.T) {
+	cold := 0.2
+	for message, want := range map[string]string{
+		"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.":                    `max_completion_tokens temperature stop reasoning_effort stream_options`,
+		"Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.":               `max_tokens stop reasoning_effort stream_options`,
+		"Unsupported parameter: 'stop' is not supported with this model.":                                                               `max_tokens temperature reasoning_effort stream_options`,
+		"Function tools with reasoning_effort are not supported for gpt-5.4 in /v1/chat/completions. Please use /v1/responses instead.": `max_tokens temperature stop stream_options`,
+		`[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted"}]`:                           `max_tokens temperature stop reasoning_effort`,
+		"max_tokens is too large: 90000. This model supports at most 4096 completion tokens.":                                           "",
+		"stopping is not supported": "",
+	} {
+		body, err := json.Marshal(map[string]any{"error": map[string]string{"message": message}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := llmtest.Start(t, llmtest.Exchange{Status: 400, Body: string(body)}, llmtest.Exchange{Reply: "Hi.", Times: -1})
+		p := provider(t, server, llm.ServerConfig{Model: "test-model", Effort: "low", Body: map[string]any{"top_p": 0.5}})
+		request := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}, Temperature: &cold, MaxTokens: 90, Stop: []string{"x"}}
+		_, err = llm.Collect(p.Stream(t.Context(), request))
+		if want == "" {
+			if llm.ClassOf(err) != llm.ClassBadRequest || len(server.Requests()) != 1 {
+				t.Errorf("after %q it ended with %v, and %d requests", message, err, len(server.Requests()))
+			}
+			continue
+		}
+		if _, again := llm.Collect(p.Stream(t.Context(), request)); err != nil || again != nil {
+			t.Fatalf("after %q: %v, %v", message, err, again)
+		}
+		for _, r := range server.Requests()[1:] {
+			var sent map[string]any
+			if err := json.Unmarshal(r.Body, &sent); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, name := range []string{"max_completion_tokens", "max_tokens", "temperature", "stop", "reasoning_effort", "stream_options"} {
+				if _, set := sent[name]; set {
+					got = append(got, name)
+				}
+			}
+			if strings.Join(got, " ") != want || sent["top_p"] != 0.5 {
+				t.Errorf("after %q it is sent %q, %v", message, got, sent)
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"fmt"
 	"maps"
 
@@ -30,9 +31,10 @@ type sending struct {
 
 // parameters returns the request without the conversation and the functions.
 func (p *Provider) parameters(request llm.Request, sent *sending) library.ResponseNewParams {
-	parameters := library.ResponseNewParams{
-		Model: sent.model, Store: param.NewOpt(false),
-		Reasoning: shared.ReasoningParam{Effort: shared.ReasoningEffort(p.config.Effort)},
+	parameters := library.ResponseNewParams{Model: sent.model, Store: param.NewOpt(false)}
+	takes := func(field string) bool { return !slices.Contains(p.refused.Of(sent.model), field) }
+	if takes(fieldEffort) {
+		parameters.Reasoning.Effort = shared.ReasoningEffort(p.config.Effort)
 	}
 	if system := request.System(); system != "" {
 		parameters.Instructions = param.NewOpt(system)
@@ -43,10 +45,10 @@ func (p *Provider) parameters(request llm.Request, sent *sending) library.Respon
 	if request.MaxTokens > 0 {
 		parameters.MaxOutputTokens = param.NewOpt(int64(max(request.MaxTokens, leastOutput)))
 	}
-	if request.Temperature != nil && !openai.IsReasoningModel(sent.model) {
+	if request.Temperature != nil && !openai.IsReasoningModel(sent.model) && takes(fieldTemperature) {
 		parameters.Temperature = param.NewOpt(*request.Temperature)
 	}
-	if key := cacheKey(request); key != "" {
+	if key := cacheKey(request); key != "" && takes(fieldCacheKey) {
 		parameters.PromptCacheKey = param.NewOpt(key)
 	}
 	return parameters

@@ -24,6 +24,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,7 +60,8 @@ type Provider struct {
 	server  *openai.Provider // lists the models, which is the same in both protocols
 	ignored transport.Ignored
 
-	plain transport.Learnt[bool] // models that send no encrypted thinking
+	plain   transport.Learnt[bool]     // models that send no encrypted thinking
+	refused transport.Learnt[[]string] // the fields that models do not take
 }
 
 // New returns a provider for the configured server. It sends nothing to the server. Its only error is an
@@ -177,10 +179,21 @@ func (p *Provider) ask(ctx context.Context, request llm.Request, model string) (
 			p.config.Logger.Warn("the server refuses the model's earlier thinking, asking without it", "provider", p.config.Name, "err", failure.Message)
 			sent.originals = false
 		default:
-			return events, err
+			name, refused := transport.RefusedField(failure, fieldTemperature, fieldEffort, fieldCacheKey), p.refused.Of(model)
+			if name == "" || slices.Contains(refused, name) {
+				return events, err
+			}
+			p.refused.Set(model, append(slices.Clone(refused), name))
 		}
 	}
 }
+
+// The fields that a request has only while the model takes them. The effort stands in "reasoning".
+const (
+	fieldTemperature = "temperature"
+	fieldEffort      = "effort"
+	fieldCacheKey    = "prompt_cache_key"
+)
 
 // open sends the request once.
 func (p *Provider) open(ctx context.Context, request llm.Request, sent *sending) (*stream, error) {

@@ -77,6 +77,33 @@ func TestPicture(t *testing.T) {
 	}
 }
 
+// A field that a model refuses is left out of the same request and of each later one.
+func TestFieldsRefused(t *testing.T) {
+	for message, field := range map[string]string{
+		"Unsupported parameter: 'temperature' is not supported with this model.":      `"temperature"`,
+		"Unsupported parameter: 'reasoning.effort' is not supported with this model.": `"effort"`,
+		"Unknown parameter: 'prompt_cache_key'.":                                      `"prompt_cache_key"`,
+	} {
+		body, err := json.Marshal(map[string]any{"error": map[string]string{"message": message}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := llmtest.Start(t, llmtest.Exchange{Status: 400, Body: string(body)}, llmtest.Exchange{Reply: "Hi.", Times: -1})
+		p, cold := provider(t, server, llm.ServerConfig{Model: "gpt-4o", Effort: "low"}), 0.2
+		request := llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}, Temperature: &cold}
+		for range 2 {
+			if _, err := llm.Collect(p.Stream(t.Context(), request)); err != nil {
+				t.Fatalf("after %q: %v", message, err)
+			}
+		}
+		for i, r := range server.Requests() {
+			if strings.Contains(string(r.Body), field) != (i == 0) {
+				t.Errorf("after %q request %d is %s", message, i, r.Body)
+			}
+		}
+	}
+}
+
 // What the model thought goes back before its calls, to the byte, and to no other model. The strict server
 // refuses anything else. Results find their calls by the server's ids.
 func TestThinkingGoesBack(t *testing.T) {

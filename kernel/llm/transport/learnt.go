@@ -1,6 +1,12 @@
 package transport
 
-import "sync"
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"org-agent/kernel/llm"
+)
 
 // learntLimit is of how many models something is kept. A router lists some thousands.
 const learntLimit = 10_000
@@ -30,3 +36,40 @@ func (l *Learnt[V]) Set(model string, value V) {
 		l.known[model] = value
 	}
 }
+
+// RefusedField returns which of the fields that a request had its server says that it does not take, "" if it says so
+// of none. Servers have no code for it, and name the field.
+func RefusedField(failure *llm.Error, fields ...string) string {
+	if failure.Class != llm.ClassBadRequest {
+		return ""
+	}
+	message := strings.ToLower(failure.Message)
+	if !slices.ContainsFunc([]string{"unsupported", "not supported", "does not support", "unrecognized", "unknown", "not permitted", "extra_forbidden", "not allowed", "unexpected"},
+		func(words string) bool { return strings.Contains(message, words) }) {
+		return ""
+	}
+	found, at := "", len(message)
+	for _, field := range fields { // the first that it names: it may name another that does
+		if i := wordIndex(message, field); i >= 0 && i < at {
+			found, at = field, i
+		}
+	}
+	return found
+}
+
+// wordIndex returns where a word stands in a text by itself, -1 if it does not.
+func wordIndex(text, word string) int {
+	for from := 0; ; {
+		at := strings.Index(text[from:], word)
+		if at < 0 {
+			return -1
+		}
+		at += from
+		from = at + len(word)
+		if (at == 0 || !isWord(text[at-1])) && (from == len(text) || !isWord(text[from])) {
+			return at
+		}
+	}
+}
+
+func isWord(c byte) bool { return c == '_' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }
