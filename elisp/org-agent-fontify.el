@@ -347,7 +347,8 @@ An emphasis may begin in the line above, if that is behind BOUND."
   (when org-fontify-emphasized-text
     ;; An emphasis of the user that is none does not stop the answer.
     (ignore-errors
-      (org-agent-fontify--sketch-emphasis beg end bound)))
+      (org-agent-fontify--sketch-emphasis beg end bound)
+      (org-agent-fontify--sketch-unfinished-emphasis beg (1- end))))
   (goto-char beg)
   (while (re-search-forward "^\\(\\*+ \\)\\(.*\\)\\|^[ \t]*#\\(?:\\+\\([a-z]*\\)\\)?$" end t)
     (if (match-beginning 1)
@@ -430,6 +431,28 @@ The match data is that of Org's expression."
                       (not (looking-at-p "[ \t]*#\\(?: \\|$\\)"))))
       (put-text-property (match-end 4) (match-end 2) 'invisible t)
       (put-text-property (match-beginning 3) (match-end 3) 'invisible t))))
+
+(defun org-agent-fontify--sketch-unfinished-emphasis (beg end)
+  "Hide the marker of an emphasis that is not whole yet, and show its face.
+It begins behind BEG in the line that ends at END.  After some words it
+is probably none.  Nor is what a path or a sum begins with."
+  (goto-char end)
+  (when (and org-hide-emphasis-markers
+             (re-search-backward
+              (format "\\(?:[%s]\\|^\\)\\(\\([*=~_]\\)\\(?:[^] \t\n*=~_/)].\\{0,60\\}\\)?\\)$"
+                      (car org-emphasis-regexp-components))
+              (max beg (line-beginning-position)) t)
+             (= (match-end 0) end)
+             (not (get-text-property (match-beginning 1) 'org-emphasis))
+             (not (string-search (match-string 2) (match-string 1) 1)))
+    (let ((marker (match-beginning 1)))
+      (goto-char marker)
+      (forward-line 0)
+      (unless (looking-at-p "[ \t]*[|#]")
+        (put-text-property marker (1+ marker) 'invisible t)
+        (font-lock-prepend-text-property
+         (1+ marker) end 'face
+         (nth 1 (assoc (string (char-after marker)) org-emphasis-alist)))))))
 
 (defun org-agent-fontify--sketch-links (beg end)
   "Sketch the links between BEG and END."

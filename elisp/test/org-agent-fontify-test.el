@@ -185,10 +185,11 @@ So it is within a line, and where text comes too fast to be highlighted."
                 (unless (or (org-agent-inert-state-block
                              (org-agent-answer-partial-state preview))
                             ;; The beginning of such a line is not shown.  What
-                            ;; may end an emphasis is waited for.
+                            ;; may end an emphasis is waited for, and what may be one
+                            ;; looks like that.
                             (save-excursion (goto-char end)
                                             (forward-line -1)
-                                            (looking-at-p "[^\n]*[*/_=~]$\\|#\\(?:\\+\\|$\\)\\|.*\\[[^]\n]*]?[^]\n]*\\(?:\\[[^]\n]*]?\\)?$")))
+                                            (looking-at-p "[^\n]*[*/_=~]$\\|\\(?:[^\n]* \\)?[*_=~][^ *_=~/\n][^\n]*$\\|#\\(?:\\+\\|$\\)\\|.*\\[[^]\n]*]?[^]\n]*\\(?:\\[[^]\n]*]?\\)?$")))
                   (should
                    (equal (org-agent-fontify-test--seen beg end)
                           (let ((copy (buffer-substring-no-properties (point-min) (point-max))))
@@ -203,6 +204,28 @@ So it is within a line, and where text comes too fast to be highlighted."
             (jit-lock-fontify-now beg end)
             (should (equal (org-agent-fontify-test--looks beg end)
                            (org-agent-fontify-test--reference beg end)))))))))
+
+(ert-deftest org-agent-fontify-sketch-of-an-emphasis ()
+  "The marker of an emphasis is not seen while that is being written.
+What is none, or has many words, is seen as it is."
+  (pcase-dolist (`(,text ,seen ,face)
+                 '(("Here is *" "Here is ") ("Here is *b" "Here is b" bold)
+                   ("*bold wo" "bold wo" bold) ("(=code" "(code" org-verbatim)
+                   ("a *bold* and ~c" "a bold and c" org-code) ("- _under" "- under" underline)
+                   ("2 * 3" "2 * 3") ("in ~/.emacs" "in ~/.emacs") ("in /usr" "in /usr")
+                   ("a*b" "a*b") ("| *b" "| *b") ("a == b" "a == b")
+                   ("\n* Head *o" "\n* Head o")
+                   ("all *of them, of which there are more than anybody would have set in bold at once"
+                    "all *of them, of which there are more than anybody would have set in bold at once")))
+    (with-temp-buffer
+      (insert text "\n")
+      (let ((org-inhibit-startup t)) (org-agent-chat-mode))
+      (setq-local org-hide-emphasis-markers t)
+      (org-agent-fontify-sketch 1 1 1 (point-max))
+      (should (equal (apply #'string (mapcar #'car (org-agent-fontify-test--seen 1 (point-max))))
+                     (string-remove-prefix "* " (string-trim-left seen "\n"))))
+      (when face
+        (should (memq face (ensure-list (get-text-property (- (point-max) 2) 'face))))))))
 
 (ert-deftest org-agent-fontify-sketch-of-a-block ()
   "Marks of a block are not seen while they come, and code is not marked up."
