@@ -162,10 +162,11 @@ quick: ## in half a minute, what a change of one package needs; BASE is what it 
 
 # Each test runs once. The tests of a package run with the race detector, unless the package has a
 # file unraced_test.go: that says why not. Where single tests of a package are to run otherwise, they
-# are in files that begin with "//go:build race" or "//go:build !race".
+# are in files that begin with "//go:build race" or "//go:build !race". A package without tests is not compiled
+# for the race detector: that of the drivers would take a minute with the libraries of their makers.
 PACKAGES = $(patsubst $(shell $(GO) list -m)/%,./%,$(shell $(GO) list ./...))
 UNRACED := $(sort $(patsubst %/unraced_test.go,./%,$(shell find kernel skills -name unraced_test.go)))
-RACED    = $(filter-out $(UNRACED),$(PACKAGES))
+RACED    = $(filter-out $(UNRACED),$(patsubst %/,%,$(sort $(dir $(wildcard $(addsuffix /*_test.go,$(PACKAGES)))))))
 
 # tests-of TAG,PACKAGES: for "go test", the tests in files of PACKAGES for that build tag, and where
 # they are; nothing if there are none.
