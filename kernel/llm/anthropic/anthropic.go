@@ -27,6 +27,7 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/openai"
 	"org-agent/kernel/llm/transport"
 )
 
@@ -45,6 +46,7 @@ type Provider struct {
 	config  llm.ServerConfig
 	base    *url.URL
 	client  *http.Client
+	server  *openai.Provider // says more of models, where the server has OpenAI's protocol as well
 	quiet   time.Duration
 	only    transport.OnlyModel
 	ignored transport.Ignored
@@ -70,7 +72,13 @@ func New(config llm.ServerConfig) (*Provider, error) {
 	}
 	base.Path = strings.TrimSuffix(strings.TrimRight(base.Path, "/"), "/v1") + "/"
 	base.RawQuery, base.Fragment = config.Query, ""
-	return &Provider{config: config, base: base, client: transport.NewClient(), quiet: quietLimit,
+	client, both := transport.NewClient(), config
+	both.BaseURL = base.JoinPath("v1").String()
+	server, err := openai.NewWith(both, client)
+	if err != nil {
+		return nil, err
+	}
+	return &Provider{config: config, base: base, client: client, server: server, quiet: quietLimit,
 		ignored: transport.Ignored{Logger: config.Logger, Provider: config.Name}}, nil
 }
 

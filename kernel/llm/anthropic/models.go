@@ -59,7 +59,8 @@ func (p *Provider) list(ctx context.Context) (all []sdk.ModelInfo, err error) {
 }
 
 // Window asks the server for the context window of a model, in tokens. It returns 0 if the server reports
-// none. An empty name means the configured model.
+// none. An empty name means the configured model. Ollama, llama.cpp and vLLM have this protocol, and say their windows
+// in OpenAI's.
 func (p *Provider) Window(ctx context.Context, model string) (int, error) {
 	list, err := p.list(ctx)
 	if err != nil {
@@ -73,7 +74,10 @@ func (p *Provider) Window(ctx context.Context, model string) (int, error) {
 			return int(m.MaxInputTokens), nil
 		}
 	}
-	return 0, nil
+	if "https://"+p.base.Host == DefaultBaseURL {
+		return 0, nil
+	}
+	return p.server.Window(ctx, model)
 }
 
 // modelFor returns the model that a request names, or else the configured one, or else the only one that

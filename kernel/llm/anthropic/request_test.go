@@ -201,3 +201,15 @@ func TestDriver(t *testing.T) {
 		t.Errorf("no address: %v", err)
 	}
 }
+
+// Ollama, which has this protocol too, says in its own way what window a model has.
+func TestWindowOfOllama(t *testing.T) {
+	server := llmtest.StartOllama(t, llmtest.Ollama{Loaded: []string{llmtest.OllamaModel}, Context: 4096, Trained: 131_072})
+	if window, err := provider(t, nil, llm.ServerConfig{BaseURL: strings.TrimSuffix(server.URL(), "/v1")}).Window(t.Context(), llmtest.OllamaModel); window != 4096 || err != nil {
+		t.Errorf("it is %d, %v", window, err)
+	}
+	cold := llmtest.StartOllama(t, llmtest.Ollama{Context: 4096})
+	if window, err := provider(t, nil, llm.ServerConfig{BaseURL: cold.URL()}).Window(t.Context(), llmtest.OllamaModel); window != 0 || llm.ClassOf(err) != llm.ClassLoading {
+		t.Errorf("before it is loaded it is %d, %v", window, err)
+	}
+}

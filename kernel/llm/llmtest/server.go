@@ -228,7 +228,7 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case s.tell(w, r):
-	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models") && r.Header.Get("Anthropic-Version") != "":
+	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models") && r.Header.Get("Anthropic-Version") != "" && s.ollama == nil:
 		s.listMessagesModels(w, r)
 	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models"):
 		s.listModels(w)

@@ -6,9 +6,9 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/openai/openai-go/v3/packages/param"
 	library "github.com/openai/openai-go/v3/responses"
