@@ -152,7 +152,8 @@ func validOrHash(channel, id string, valid func(string) bool) string {
 	return channel + "-" + hex.EncodeToString(sum[:12])
 }
 
-// Has reports whether there is a driver of that name.
-func (all Drivers) Has(name string) bool {
-	return slices.ContainsFunc(all, func(d Driver) bool { return d.Name() == name })
+// Find reports whether a name is that of a channel, and whether a driver is for it.
+func (all Drivers) Find(name string) (known, connected bool) {
+	connected = slices.ContainsFunc(all, func(d Driver) bool { return d.Name() == name })
+	return connected || slices.ContainsFunc(Known(), func(k kind.Kind) bool { return string(k.Spec.Target) == name }), connected
 }

@@ -14,8 +14,8 @@ import (
 type Outcomes struct {
 	Acts  TurnActs
 	Posts Poster
-	// Channels reports whether there is a channel of that name, and Send sends a text to one.
-	Channels func(name string) bool
+	// Channels reports whether there is a channel of that name, and whether it is connected. Send sends a text to one.
+	Channels func(name string) (known, connected bool)
 	Send     func(ctx context.Context, route protocol.Route, id, text string) error
 }
 
@@ -29,8 +29,8 @@ type Poster interface {
 	Post(ctx context.Context, id, session, text string) error
 }
 
-// Deliver puts the result of a task into the conversation, or sends it to the chat, that the task names; without a name
-// into the main conversation. A task that is done in a conversation of the person's has its result there already.
+// Deliver puts the result of a task into the conversation, or sends it to the chat, that the task names; without a name,
+// or with that of a channel that is not connected, into the main conversation. A task that is done in a conversation of the person's has its result there already.
 func (o Outcomes) Deliver(ctx context.Context, l journal.Lease, turn journal.Turn) error {
 	if l.Shared && l.Route == "" {
 		return nil
@@ -40,12 +40,14 @@ func (o Outcomes) Deliver(ctx context.Context, l journal.Lease, turn journal.Tur
 		return err
 	}
 	id := l.Event() + "+" + string(l.State)
-	if channel, chat, named := strings.Cut(l.Route, " "); named && o.Channels(channel) {
+	channel, chat, _ := strings.Cut(l.Route, " ")
+	known, connected := o.Channels(channel)
+	if connected && chat != "" {
 		route := protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(channel), Chat: strings.TrimSpace(chat)}
 		return o.Send(ctx, route, id, text)
 	}
 	session := cmp.Or(l.Route, protocol.MainSession)
-	if !protocol.ValidSession(session) {
+	if known || !protocol.ValidSession(session) {
 		session = protocol.MainSession
 	}
 	return o.Posts.Post(ctx, id, session, text)

@@ -41,12 +41,13 @@ func TestOutcomes(t *testing.T) {
 		{func(l *journal.Lease) { l.Route = "Daily" }, " in Daily: * Report\nAll is well."},
 		{func(l *journal.Lease) { l.Route = "pigeon loft 7" }, "to loft 7 of pigeon: * Report\nAll is well."},
 		{func(l *journal.Lease) { l.Route = "../x" }, " in main: * Report\nAll is well."},
+		{func(l *journal.Lease) { l.Route = "telegram 7" }, " in main: * Report\nAll is well."},
 		{func(l *journal.Lease) { l.Shared = true }, ""},
 		{func(l *journal.Lease) { l.State, l.Note = journal.LeaseFailed, "no model" }, " in main: * Report: failed\nno model. More is in the conversation \"Report 1\"."},
 	} {
 		l, where := lease, &told{}
 		c.change(&l)
-		o := service.Outcomes{Acts: where, Posts: where, Channels: func(name string) bool { return name == "pigeon" }, Send: where.send}
+		o := service.Outcomes{Acts: where, Posts: where, Channels: func(name string) (bool, bool) { return name == "pigeon" || name == "telegram", name == "pigeon" }, Send: where.send}
 		if err := o.Deliver(t.Context(), l, journal.Turn{ID: "t", Session: "Report 1"}); err != nil {
 			t.Fatal(err)
 		}

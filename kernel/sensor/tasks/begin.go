@@ -81,7 +81,7 @@ func (s *Sensor) fire(ctx context.Context, w *watched, now time.Time) (began, mo
 // counted returns how many leases of a task are not in the file yet and may be counted there.
 func (s *Sensor) counted(id string) (count int) {
 	for _, l := range s.open {
-		if l.Task == id && l.State != journal.LeaseFailed && l.State != journal.LeaseSkipped {
+		if s.heading(l) == id && l.State != journal.LeaseFailed && l.State != journal.LeaseSkipped {
 			count++
 		}
 	}
@@ -90,7 +90,7 @@ func (s *Sensor) counted(id string) (count int) {
 
 // retry begins another attempt, unless the person took the task away. It reports whether it did.
 func (s *Sensor) retry(ctx context.Context, l *journal.Lease, now time.Time) bool {
-	w := s.byID[l.Task]
+	w := s.byID[s.heading(l)]
 	if s.loaded && (w == nil || !w.Settings.Enabled) {
 		s.conclude(ctx, l, journal.LeaseFailed, l.Note+"; it is not tried again, because the task is gone or not enabled", journal.Turn{})
 		return false

@@ -54,7 +54,7 @@ func (s *Sensor) List(ctx context.Context, times int) (all []Planned, faults []o
 func (s *Sensor) planned(w *watched, times int) Planned {
 	p := Planned{Task: w.Task}
 	for _, l := range s.open {
-		if l.Task == w.ID && !l.State.Final() {
+		if s.heading(l) == w.ID && !l.State.Final() {
 			lease := *l
 			p.AtWork = &lease
 		}

@@ -28,9 +28,9 @@ func (s *Sensor) settle(ctx context.Context, goroutines *sync.WaitGroup) {
 			continue
 		}
 		s.settling = true
-		lease := *l
+		lease, heading := *l, s.heading(l)
 		goroutines.Go(func() {
-			err := s.outcome(ctx, lease)
+			err := s.outcome(ctx, lease, heading)
 			if err != nil && ctx.Err() == nil {
 				s.config.Logger.Warn("what came of a task is not written", "task", lease.Title, "file", lease.File, "err", err)
 				s.config.Report(filepath.Base(lease.File)+" (outcomes)", []string{"what came of the task " + lease.Title + " is not written into " + lease.File + ", and is tried again: " + err.Error()})
@@ -46,7 +46,7 @@ func (s *Sensor) settle(ctx context.Context, goroutines *sync.WaitGroup) {
 }
 
 // outcome tells the owner what came of a task, and writes it into the file.
-func (s *Sensor) outcome(ctx context.Context, l journal.Lease) error {
+func (s *Sensor) outcome(ctx context.Context, l journal.Lease, heading string) error {
 	turn, err := s.config.Turns.TurnOfEvent(ctx, l.Event())
 	if err != nil && protocol.ErrorCode(err) != protocol.CodeNotFound {
 		return err
@@ -62,7 +62,7 @@ func (s *Sensor) outcome(ctx context.Context, l journal.Lease) error {
 	}
 	for tries := 3; ; tries-- {
 		err := s.config.File.change(ctx, func(text string) (string, error) {
-			return task.Read(task.Source{Path: l.File, Text: text, Zone: s.config.Zone}).Fired(l.Task, o)
+			return task.Read(task.Source{Path: l.File, Text: text, Zone: s.config.Zone}).Fired(heading, o)
 		})
 		switch {
 		case err != nil && protocol.ErrorCode(err) == protocol.CodeNotFound:

@@ -86,8 +86,9 @@ type Sensor struct {
 	take     sensor.Take
 	tasks    []*watched
 	byID     map[string]*watched
-	faults   []org.Diagnostic // of the file
-	open     []*journal.Lease // not settled, in the order in which they began
+	faults   []org.Diagnostic  // of the file
+	renamed  map[string]string // the present names of tasks that were renamed while they were at work
+	open     []*journal.Lease  // not settled, in the order in which they began
 	settling bool
 	again    map[int64]time.Time // when to try again to write an outcome
 	looked   time.Time           // when what is due began last
@@ -116,7 +117,7 @@ func New(c Config) *Sensor {
 	return &Sensor{
 		config: c, change: make(chan struct{}, 1), wake: make(chan struct{}, 1), settled: make(chan journal.Lease),
 		calls: make(chan func(context.Context)), stopped: make(chan struct{}),
-		byID: map[string]*watched{}, again: map[int64]time.Time{},
+		byID: map[string]*watched{}, renamed: map[string]string{}, again: map[int64]time.Time{},
 	}
 }
 
@@ -164,6 +165,13 @@ func (s *Sensor) Run(ctx context.Context, take sensor.Take) error {
 	defer goroutines.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	open, err := s.config.Leases.OpenLeases(ctx)
+	if err != nil {
+		return err
+	}
+	for _, lease := range open {
+		s.open = append(s.open, &lease)
+	}
 	s.load(ctx)
 	if err := s.recoverLeases(ctx); err != nil {
 		return err
@@ -243,6 +251,7 @@ func (s *Sensor) load(ctx context.Context) {
 		return
 	}
 	s.loaded, s.read = true, text
+	s.findRenamed(f.Tasks, armed)
 	before := s.byID
 	s.tasks, s.byID = make([]*watched, len(f.Tasks)), make(map[string]*watched, len(f.Tasks))
 	now := s.config.Now()
@@ -272,13 +281,7 @@ func (s *Sensor) report(found []org.Diagnostic) {
 
 // recoverLeases goes on with what the last kernel left.
 func (s *Sensor) recoverLeases(ctx context.Context) error {
-	open, err := s.config.Leases.OpenLeases(ctx)
-	if err != nil {
-		return err
-	}
-	for _, lease := range open {
-		l := &lease
-		s.open = append(s.open, l)
+	for _, l := range s.open {
 		if l.State.Final() {
 			continue
 		}
@@ -300,7 +303,7 @@ func (s *Sensor) recoverLeases(ctx context.Context) error {
 // atWork returns the leases of a task that have not come to their end.
 func (s *Sensor) atWork(id string) (count int) {
 	for _, l := range s.open {
-		if l.Task == id && !l.State.Final() {
+		if s.heading(l) == id && !l.State.Final() {
 			count++
 		}
 	}

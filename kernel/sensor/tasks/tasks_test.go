@@ -172,6 +172,25 @@ func TestEditedDuringRun(t *testing.T) {
 	})
 }
 
+// A heading that is renamed while its task is at work is the same task: it is not begun again, and gets the outcome.
+func TestRenamedDuringRun(t *testing.T) {
+	bubble(t, "UTC", "2027-03-01 08:55", "* TODO T\nSCHEDULED: <2027-03-01 Mon 09:00 +1d>\n* Other\nSCHEDULED: <2027-03-05 Fri 09:00>\n", func(h *home) {
+		h.work = func(protocol.Event, time.Time) (time.Duration, protocol.TurnState) {
+			return 10 * time.Minute, protocol.TurnAnswered
+		}
+		k := h.start(0)
+		defer k.end()
+		k.expect("2027-03-01 09:05", "T at Mon 03-01 09:00 +0000")
+		h.write(strings.Replace(h.text(), "TODO T", "TODO Renamed", 1))
+		k.sensor.Reload()
+		k.expect("2027-03-01 09:20", "T at Mon 03-01 09:00 +0000")
+		if text := h.text(); !strings.HasPrefix(text, "* TODO Renamed\nSCHEDULED: <2027-03-02 Tue 09:00 +1d>\n") {
+			t.Errorf("the file is\n%s", text)
+		}
+		k.expect("2027-03-02 09:20", "T at Mon 03-01 09:00 +0000, Renamed at Tue 03-02 09:00 +0000")
+	})
+}
+
 // A kernel that is killed between any two steps of a fire leaves it to the next one: the task is begun once, told, and
 // written once into its log.
 func TestKilledBetweenSteps(t *testing.T) {
