@@ -19,6 +19,7 @@
 (require 'subr-x)
 (require 'org-agent-kernel)
 (require 'org-agent-heading)
+(require 'org-agent-fontify)
 (require 'org-agent-inert)
 (require 'org-agent-undo)
 (require 'org-agent-chat)
@@ -447,7 +448,8 @@ sections knows them."
 
 (defun org-agent-ask--text (id chat)
   "Return the question ID of the conversation CHAT with its answers.
-Drawers and open asks are left out, and what marks a heading is not seen."
+Drawers and open asks are left out, and what marks a heading, an emphasis
+or a link is not seen."
   (with-current-buffer chat
     (when-let* ((heading (org-agent-heading-find id)))
       (let ((text (org-agent-ask--without-waiting
@@ -463,12 +465,13 @@ Drawers and open asks are left out, and what marks a heading is not seen."
           (while (re-search-forward
                   "^:\\(?:THOUGHTS\\|COMMENTARY\\|CALLS\\):\n\\(?:.*\n\\)*?:END:\n" nil t)
             (replace-match ""))
+          (let ((org-hide-emphasis-markers t))
+            (org-agent-fontify-sketch (point-min) (point-min) (point-min) (point-max)))
           (goto-char (point-min))
           (while (re-search-forward "^\\(\\*+ .*?\\)[ \t]+:[[:alnum:]_:]+:[ \t]*$"
                                     nil t)
-            (replace-match "\\1")
-            (put-text-property (line-beginning-position) (line-end-position)
-                               'face 'bold))
+            (delete-region (match-end 1) (match-end 0))
+            (add-face-text-property (line-beginning-position) (line-end-position) 'bold))
           (goto-char (point-min))
           (while (re-search-forward "^\\*+ \\(?:\\(?:DONE\\|CANCELLED\\) \\)?" nil t)
             (put-text-property (match-beginning 0) (match-end 0) 'invisible t))

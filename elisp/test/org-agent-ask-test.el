@@ -242,6 +242,24 @@ A command stops that, and then nothing is inserted."
       (should-not org-agent-turn--awaited)
       (should (equal (buffer-string) "text It is Samarkand. text")))))
 
+(ert-deftest org-agent-ask-window-shows-no-markup ()
+  "In the small window an answer looks as on the page: marks are not seen."
+  (org-agent-kernel-test--beside
+      (org-agent-ask-test--reply "* The *best*\nIt is *Samarkand*, see [[https://x.org][there]].\n- =so= it is\n")
+      "text"
+    (org-agent-ask "Well?" nil 'window)
+    (org-agent-fake-wait (null (org-agent-chat-get :turn)))
+    (with-current-buffer org-agent-ask-buffer
+      (org-agent-fake-wait (string-search "so= it is" (buffer-string)))
+      (let ((seen (apply #'string
+                         (cl-loop for position from (point-min) below (point-max)
+                                  unless (invisible-p position)
+                                  collect (char-after position)))))
+        (should (string-suffix-p "The best\nIt is Samarkand, see there.\n- so it is" (string-trim seen))))
+      (goto-char (point-min))
+      (search-forward "Samarkand")
+      (should (memq 'bold (ensure-list (get-text-property (1- (point)) 'face)))))))
+
 (ert-deftest org-agent-ask-in-a-window ()
   "The small window shows the answer as it streams in, without drawers."
   (org-agent-kernel-test--beside
