@@ -96,6 +96,7 @@ The text of the conversation does not change."
   ["What outlasts them"
    ("K" "Memory" org-agent-memory)
    ("I" "Persona" org-agent-persona)
+   ("T" "Tasks" org-agent-tasks)
    ("w" "Skills" org-agent-skills)
    ("n" "New skill" org-agent-skill-new)
    ("g" "Grant a skill" org-agent-skill-grant)])
