@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"org-agent/kernel/journal"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
@@ -208,10 +207,7 @@ func TestDecisionOutlivesTheKernel(t *testing.T) {
 	if err := k.end(); err != nil {
 		t.Fatal(err)
 	}
-	j, err := journal.Open(t.Context(), in.paths.Journal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := in.journal(t)
 	if _, err := j.Asks.Decide(t.Context(), approval.ID, protocol.AskOutcome{Decision: protocol.AllowOnce, Client: "cli"}); err != nil {
 		t.Fatal(err)
 	}

@@ -103,13 +103,20 @@ func (in *instance) conversation(t testing.TB, session string) string {
 	return string(text)
 }
 
-// rows are the journal's rows, read beside the kernel.
-func (in *instance) rows(t testing.TB, query journal.Query) []journal.Entry {
+// journal opens the journal beside the kernel. Close it.
+func (in *instance) journal(t testing.TB) *journal.Journal {
 	t.Helper()
 	j, err := journal.Open(t.Context(), in.paths.Journal)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return j
+}
+
+// rows are the journal's rows, read beside the kernel.
+func (in *instance) rows(t testing.TB, query journal.Query) []journal.Entry {
+	t.Helper()
+	j := in.journal(t)
 	defer j.Close()
 	rows, err := j.Records.Entries(t.Context(), query)
 	if err != nil {

@@ -92,10 +92,7 @@ func TestSecretEndsWithItsKernel(t *testing.T) {
 	}
 	see(t, e, "the question", func() bool { return len(e.Questions()) == 1 })
 	k.kill()
-	j, err := journal.Open(t.Context(), in.paths.Journal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := in.journal(t)
 	answers := []protocol.FieldAnswer{{Name: "word"}, {Name: "whom", Values: []string{"me"}}}
 	if _, err := j.Asks.Decide(t.Context(), e.Questions()[0].ID, protocol.AskOutcome{Decision: protocol.Answered, Answers: answers, Client: "emacs"}); err != nil {
 		t.Fatal(err)

@@ -302,10 +302,7 @@ func TestQuestionOutlivesTheKernel(t *testing.T) {
 			e.Kill()
 			k.kill()
 			if step == "answered between" { // as if it had been killed before it could tell
-				j, err := journal.Open(t.Context(), in.paths.Journal)
-				if err != nil {
-					t.Fatal(err)
-				}
+				j := in.journal(t)
 				answers := []protocol.FieldAnswer{{Name: "printer", Values: []string{"ink"}}, {Name: "copies", Values: []string{"2"}}, {Name: "both", Values: []string{"no"}}}
 				if _, err := j.Asks.Decide(t.Context(), question.ID, protocol.AskOutcome{Decision: protocol.Answered, Answers: answers, Client: "emacs"}); err != nil {
 					t.Fatal(err)

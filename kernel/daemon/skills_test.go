@@ -9,7 +9,6 @@ import (
 	"org-agent/kernel/act"
 	"org-agent/kernel/agent"
 	"org-agent/kernel/daemon"
-	"org-agent/kernel/journal"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
@@ -187,10 +186,7 @@ func TestReplay(t *testing.T) {
 	in.write(t, "skills/mine.org", deciding(mine))
 	in.start(t)
 	e := in.editor(t, rpctest.Config{})
-	j, err := journal.Open(t.Context(), in.paths.Journal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := in.journal(t)
 	defer j.Close()
 	for _, id := range []string{"q1", "q2"} {
 		ask(t, e, id, "Is it?")

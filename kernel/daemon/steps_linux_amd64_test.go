@@ -141,6 +141,8 @@ func killedAt(t *testing.T, step int) (steps int) {
 func (in *instance) goThrough(t *testing.T, e *rpctest.Editor, dead chan struct{}) {
 	t.Helper()
 	decided := map[string]bool{}
+	j := in.journal(t) // opened once: the journal is asked a hundred times a second
+	defer j.Close()
 	until(t, "the end of the turn or the kernel", func() bool {
 		select {
 		case <-dead:
@@ -153,15 +155,19 @@ func (in *instance) goThrough(t *testing.T, e *rpctest.Editor, dead chan struct{
 				decided[a.ID] = err == nil || protocol.ErrorCode(err) != 0
 			}
 		}
-		rows := in.turnRows(t)
+		rows := turnRows(t, j)
 		return len(rows) > 0 && (rows[len(rows)-1] == protocol.TurnAnswered || rows[len(rows)-1] == protocol.TurnInterrupted || rows[len(rows)-1] == protocol.TurnFailed)
 	})
 }
 
 // turnRows are the states that the turn of the question has had.
-func (in *instance) turnRows(t *testing.T) (states []protocol.TurnState) {
+func turnRows(t *testing.T, j *journal.Journal) (states []protocol.TurnState) {
 	t.Helper()
-	for _, row := range in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindTurn}, Limit: 1000}) {
+	rows, err := j.Records.Entries(t.Context(), journal.Query{Kinds: []journal.Kind{journal.KindTurn}, Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
 		var turn struct{ State protocol.TurnState }
 		if err := json.Unmarshal(row.Data, &turn); err != nil {
 			t.Fatal(err)
@@ -212,7 +218,11 @@ func (in *instance) isTrue(t *testing.T, step int, project string, e *rpctest.Ed
 			rounds += string(row.Data) + "\n"
 		}
 	}
-	states := in.turnRows(t)
+	j := in.journal(t)
+	states := turnRows(t, j)
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
 	text := e.Text()
 	for what, times := range in.done(t, project, fetched) {
 		if times > 1 {

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -355,6 +356,9 @@ func refuseResponse(w http.ResponseWriter, status int, message string) {
 
 // inputMessages returns the messages of a request by the Responses API, nil for another.
 func (r Received) inputMessages() []Message {
+	if !bytes.Contains(r.Body, []byte(`"input"`)) {
+		return nil
+	}
 	w, err := readResponsesRequest(r.Body)
 	if err != nil || len(w.Input) == 0 {
 		return nil

@@ -58,8 +58,9 @@ type Received struct {
 	// be kept.
 	Prompt, Cached int
 
-	bound  bool // see [ServerScript].Bound
-	thinks bool // see [ServerScript].Thinks
+	bound    bool      // see [ServerScript].Bound
+	thinks   bool      // see [ServerScript].Thinks
+	messages []Message // of a request for a reply, whose body is read once
 }
 
 // Message is one message of a request. Content is its text, and Images are its images as data URLs.
@@ -122,6 +123,9 @@ func (r Received) Messages() []Message {
 
 // Whole returns the request's messages with the times before them.
 func (r Received) Whole() []Message {
+	if r.messages != nil {
+		return slices.Clone(r.messages)
+	}
 	if messages := r.inputMessages(); messages != nil {
 		return messages
 	}
@@ -281,6 +285,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request, wire wire) {
 		wire.refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
+	received.messages = received.Whole()
 	earlier := s.Requests()
 	var counted cached
 	if wire.prefixes != nil {
@@ -338,7 +343,7 @@ func (s *Server) take(list []Exchange, received Received, text string) (Exchange
 		// A failed write shows as a missing line of the trace.
 		_, _ = line.WriteTo(s.trace)
 	}
-	said := received.said() // found out once: it reads the whole body
+	said := received.said()
 	for i := range list {
 		if exchange := &list[i]; exchange.fits(text, said) {
 			exchange.used++

@@ -114,13 +114,8 @@ func (b *buffer) subtreeEnd(start, level int) int {
 
 // draftStart returns the start of the draft, or the end of the text if there is no draft.
 func (b *buffer) draftStart() int {
-	last := len(b.text)
-	for _, m := range headingLine.FindAllStringSubmatchIndex(b.text, -1) {
-		if m[3]-m[2] == 1 {
-			last = m[0]
-		}
-	}
-	if last == len(b.text) || idLine.MatchString(b.text[last:]) {
+	last := strings.LastIndex(b.text, "\n* ") + 1
+	if !strings.HasPrefix(b.text[last:], "* ") || idLine.MatchString(b.text[last:]) {
 		return len(b.text)
 	}
 	return last
