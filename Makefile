@@ -58,7 +58,7 @@ HOW_FAR = { modules=0; packages=0; total=; end=; while IFS= read -r line; do cas
 
 $(BIN): $(GO_FILES)
 	@command -v $(GO) >/dev/null || { echo "org-agent needs Go 1.26 or later: https://go.dev/dl/"; exit 1; }
-	@[ -e $@ ] && echo "building the kernel" || echo "building the kernel: the first time Go fetches and compiles it all, two to five minutes"
+	@[ -e $@ ] && echo "building the kernel" || echo "building the kernel; the first time that takes two to five minutes"
 	@build() { $(RARELY) $(GO) build -ldflags '-X main.version=$(VERSION)' -o $@ "$$@" ./kernel/cmd/org-agent; }; \
 	set -o pipefail; if [ -e $@ ] || [ ! -t 1 ]; then build; \
 	else { $(GO) list -deps ./kernel/cmd/org-agent | sed -n '$$=' | sed 's/^/packages /' && build -v; } 2>&1 | $(HOW_FAR); fi
