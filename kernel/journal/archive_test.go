@@ -86,6 +86,8 @@ func stubs(t *testing.T, j *journal.Journal) (n int) {
 func TestArchive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	j := journal.Reopen(t, path)
+	must(t, j.Exec(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)"))
+	empty := j.Size() // tables and indices without rows have a page each
 	longStory(t, j, 60, protocol.TurnAnswered)
 	if moved, err := j.Archive.Move(t.Context(), time.Now().Add(-time.Hour)); moved != 0 || err != nil {
 		t.Fatalf("%d rows of the last hour were archived, %v", moved, err)
@@ -103,8 +105,8 @@ func TestArchive(t *testing.T) {
 	}
 	must(t, j.Exec(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)"))
 	state, err := j.Archive.State(t.Context())
-	if err != nil || state.Rows != 3*60 || state.Bytes == 0 || j.Size() > size/2 {
-		t.Errorf("the journal had %d bytes and has %d, the archive is %+v, %v", size, j.Size(), state, err)
+	if err != nil || state.Rows != 3*60 || state.Bytes == 0 || j.Size()-empty > (size-empty)/2 {
+		t.Errorf("the journal had %d bytes and has %d, %d of them without rows, the archive is %+v, %v", size, j.Size(), empty, state, err)
 	}
 	if info, err := os.Stat(state.Path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the archive is %v, %v", info, err)
