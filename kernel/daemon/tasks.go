@@ -18,7 +18,7 @@ import (
 
 // openTasks returns the sensor of the person's tasks.
 func (d *daemon) openTasks(conversations *lateSessions) *tasks.Sensor {
-	outcomes := service.Outcomes{Acts: d.journal.Acts, Posts: conversations, Channels: d.channels.Find, Send: d.channels.Send}
+	outcomes := service.Outcomes{Acts: d.journal.Acts, Posts: conversations, Known: d.journal.Turns, Asked: d.journal.Search, Channels: d.channels.Find, Send: d.channels.Send}
 	return tasks.New(tasks.Config{
 		File: tasks.File{
 			Path:   d.paths.Tasks,

@@ -14,6 +14,8 @@ import (
 type Outcomes struct {
 	Acts  TurnActs
 	Posts Poster
+	Known KnownEvents
+	Asked PastQuestions
 	// Channels reports whether there is a channel of that name, and whether it is connected. Send sends a text to one.
 	Channels func(name string) (known, connected bool)
 	Send     func(ctx context.Context, route protocol.Route, id, text string) error
@@ -30,27 +32,45 @@ type Poster interface {
 }
 
 // Deliver puts the result of a task into the conversation, or sends it to the chat, that the task names; without a name,
-// or with that of a channel that is not connected, into the main conversation. A task that is done in a conversation of the person's has its result there already.
+// or with that of a channel that is not connected, into the one in which the person wrote last in an editor. A task that is done in a conversation of the person's has its result there already.
 func (o Outcomes) Deliver(ctx context.Context, l journal.Lease, turn journal.Turn) error {
 	if l.Shared && l.Route == "" {
 		return nil
+	}
+	id := l.Event() + "+" + string(l.State)
+	if _, err := o.Known.TurnOfEvent(ctx, id); err == nil {
+		return nil // a kernel that was killed has told it, perhaps in another conversation
 	}
 	text, err := o.text(ctx, l, turn)
 	if err != nil {
 		return err
 	}
-	id := l.Event() + "+" + string(l.State)
 	channel, chat, _ := strings.Cut(l.Route, " ")
 	known, connected := o.Channels(channel)
 	if connected && chat != "" {
 		route := protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(channel), Chat: strings.TrimSpace(chat)}
 		return o.Send(ctx, route, id, text)
 	}
-	session := cmp.Or(l.Route, protocol.MainSession)
+	session := l.Route
 	if known || !protocol.ValidSession(session) {
-		session = protocol.MainSession
+		if session, err = o.latest(ctx); err != nil {
+			return err
+		}
 	}
 	return o.Posts.Post(ctx, id, session, text)
+}
+
+// latest returns the conversation in which the person wrote last in an editor, and the main one if that is long ago. What
+// was asked at a command line was read there.
+func (o Outcomes) latest(ctx context.Context) (session string, err error) {
+	const looked = 20
+	turns, err := o.Asked.PastQuestions(ctx, "", "", looked)
+	for _, turn := range turns {
+		if turn.Question.Route.Kind == protocol.RouteEmacs {
+			return turn.Session, err
+		}
+	}
+	return protocol.MainSession, err
 }
 
 // text returns what the owner is told.
