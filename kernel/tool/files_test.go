@@ -103,6 +103,11 @@ func TestFiles(t *testing.T) {
 		!slices.Equal(p.Effects, []string{"it reads " + filepath.Join(home, "notes.org"), "it changes nothing"}) {
 		t.Errorf("%v, %v, %v", p, known, err)
 	}
+	// Who is asked sees what is read, and not the name of a tool.
+	if p, _, err := r.Preview(t.Context(), "read", plain("path", "notes.org", "from", int64(3), "limit", int64(9))); err != nil ||
+		!strings.HasSuffix(p.Summary, "notes.org") || !strings.HasPrefix(p.Summary, "Read ") || p.Text != filepath.Join(home, "notes.org")+", 9 lines from line 3" {
+		t.Errorf("%q, %v", p, err)
+	}
 	resolved, _, err := r.Reach(t.Context(), "edit", plain("path", "notes.org", "old", "One", "new", "1"))
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,13 @@ func readFile(f Files) Tool {
 		Reach: func(ctx context.Context, by *Caller, a *readArguments) ([]protocol.Reach, error) {
 			return f.reach(by, protocol.ReachReads, &a.Path)
 		},
+		Preview: func(ctx context.Context, by *Caller, a readArguments) (Preview, error) {
+			if _, err := f.reach(by, protocol.ReachReads, &a.Path); err != nil {
+				return Preview{}, err
+			}
+			return Preview{Summary: "Read " + f.short(a.Path), Text: a.Path + a.part(),
+				Effects: []string{"it reads " + a.Path, "it changes nothing"}}, nil
+		},
 		Perform: func(ctx context.Context, by *Caller, a readArguments) (string, error) {
 			if err := f.resolve(&a.Path); err != nil {
 				return "", err
@@ -42,6 +49,19 @@ func readFile(f Files) Tool {
 			return f.part(a.Path, p), nil
 		},
 	})
+}
+
+// part says which part of a file is read, if it is not the beginning.
+func (a readArguments) part() string {
+	switch {
+	case a.From > 0 && a.Limit > 0:
+		return fmt.Sprintf(", %d lines from line %d", a.Limit, a.From)
+	case a.From > 0:
+		return fmt.Sprintf(", from line %d", a.From)
+	case a.Limit > 0:
+		return fmt.Sprintf(", %d lines", a.Limit)
+	}
+	return ""
 }
 
 func (f Files) list(path string) (string, error) {
