@@ -286,15 +286,16 @@ ITEMS are its context, and LINES the lines of its text that list them."
 ;;;###autoload
 (defun org-agent-send-in (session message)
   "Send MESSAGE, which does not come from the draft, in SESSION.
-Insert it as a question before the draft.  Return the buffer of the
-conversation."
+Insert it as a question before the draft, with its `:properties', an
+alist.  Return the buffer of the conversation."
   (with-current-buffer (org-agent-chat-open session)
     (org-agent-file-owner-look)
     (org-agent-answer-insert-question
      (plist-get message :id)
      (org-agent-heading-question (plist-get message :level)
                                  (plist-get message :id)
-                                 (plist-get message :text) t))
+                                 (plist-get message :text) t
+                                 nil (plist-get message :properties)))
     (org-agent-chat-restore-draft)
     (org-agent-file-owner-save)
     (org-agent-send-post message)

@@ -193,7 +193,7 @@ The compiled file goes into OUTPUT."
     (let ((name (match-string 2)))
       (unless (or (string-match-p "\\`org-agent\\(?:-\\|\\'\\)" name)
                   ;; What Babel looks for is named as it looks for it.
-                  (string-match-p "\\`org-babel-[a-z-]+:org-agent\\'" name)
+                  (string-match-p "\\`org-babel-[a-z-]+:org-agent\\(?:-chat\\)?\\'" name)
                   (save-excursion       ; a declaration of Emacs's own variable
                     (goto-char (match-beginning 0))
                     (looking-at "(defvar [^ ]+)$")))

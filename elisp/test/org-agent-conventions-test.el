@@ -110,7 +110,8 @@ a terminal of few colours."
 (defconst org-agent-conventions-test--kept-names
   '((org-agent-bookmark-jump . "bookmarks of people name it")
     (org-agent-complete-dismiss . "people bind it to a key")
-    (org-agent-goto-restored . "Emacs calls it for a mode of ours"))
+    (org-agent-goto-restored . "Emacs calls it for a mode of ours")
+    (org-babel-execute:org-agent-chat . "Babel calls it for a block"))
   "Functions that people name in what is theirs, and why.
 They need neither the prefix of their file nor anything that calls them.")
 
@@ -173,7 +174,7 @@ They need neither the prefix of their file nor anything that calls them.")
             (should (or (equal name prefix)
                         (string-prefix-p (concat prefix "-") name)
                         ;; What Babel looks for is named as it looks for it.
-                        (string-match-p "\\`org-babel-[a-z-]+:org-agent\\'" name)
+                        (string-match-p "\\`org-babel-[a-z-]+:org-agent\\(?:-chat\\)?\\'" name)
                         (assq symbol org-agent-conventions-test--kept-names)
                         (org-agent-conventions-test--public-p symbol)))))))))
 
@@ -214,6 +215,9 @@ They need neither the prefix of their file nor anything that calls them.")
     (`(push (cons ',variable ,_) minor-mode-map-alist)
      (string-prefix-p "org-agent-" (symbol-name variable)))
     (`(org-link-set-parameters ,type . ,_) (string-prefix-p "org-agent" type))
+    ;; How a language of blocks says in which mode they are edited.
+    (`(with-eval-after-load 'org-src (add-to-list 'org-src-lang-modes '(,language . ,_)))
+     (string-prefix-p "org-agent-" language))
     ;; How a mode says what restores its buffers.
     (`(add-to-list 'desktop-buffer-mode-handlers '(,mode . ,_))
      (string-prefix-p "org-agent-" (symbol-name mode)))
