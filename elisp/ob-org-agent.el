@@ -60,6 +60,8 @@
 
 ;;;; Prompts
 
+;; Babel looks for them before it calls, and so loads, anything of here.
+;;;###autoload
 (defvar org-babel-default-header-args:org-agent-chat
   '((:results . "drawer") (:exports . "both"))
   "Header arguments of blocks of the language `org-agent-chat'.")
@@ -227,8 +229,10 @@ Its heading has the first line of what was said, or an excerpt of it."
     (org-agent-turn-cancel id)
     (org-agent-babel--forget answer)))
 
-(defun org-agent-babel--place (block)
-  "Return where an answer begins in the results of BLOCK, a marker, or nil."
+(defun org-agent-babel--place (block &optional make)
+  "Return where an answer begins in the results of BLOCK, a marker, or nil.
+Results that are in no drawer or block have no end.  With MAKE they get a
+drawer."
   (when (buffer-live-p (marker-buffer block))
     (with-current-buffer (marker-buffer block)
       (org-with-wide-buffer
@@ -237,16 +241,21 @@ Its heading has the first line of what was said, or an excerpt of it."
                                  (org-babel-where-is-src-block-result))))
          (goto-char results)
          (forward-line 1)
-         (when (looking-at-p "[ \t]*\\(?::results:\\|#\\+begin_\\)")
-           (forward-line 1)
-           (point)))))))
+         (let* ((case-fold-search t)
+                (wrapped (looking-at-p "[ \t]*\\(?::results:\\|#\\+begin_\\)")))
+           (when (and make (not wrapped))
+             (unless (bolp) (insert "\n"))
+             (save-excursion (insert ":results:\n:end:\n")))
+           (when (or make wrapped)
+             (forward-line 1)
+             (point))))))))
 
 (defun org-agent-babel--begin (answer)
   "Find the place of ANSWER, and show there that it is to come."
   (when (and (memq answer org-agent-babel--answers)
              (not (org-agent-babel-answer-beg answer)))
     (when-let* ((block (org-agent-babel-answer-block answer))
-                (place (org-agent-babel--place block)))
+                (place (org-agent-babel--place block t)))
       (with-current-buffer (marker-buffer block)
         (setf (org-agent-babel-answer-beg answer) (copy-marker place t)
               (org-agent-babel-answer-overlay answer)

@@ -139,6 +139,30 @@ A block that is evaluated again stops what was to come."
     (should-not org-agent-pending--overlays)
     (should (string-search ":results:\n:end:" (buffer-string)))))
 
+(ert-deftest org-agent-babel-results-have-an-end ()
+  "Results of another form get the drawer in which an answer can end."
+  (org-agent-babel-test--with
+      (list (org-agent-kernel-test--exchange "Kale.") (org-agent-kernel-test--exchange "Beans."))
+      (replace-regexp-in-string "org-agent-chat\n" "org-agent-chat :results raw\n"
+                                org-agent-babel-test--text)
+    (dolist (answer '("Kale." "Beans."))
+      (org-agent-babel-test--run)
+      (org-agent-fake-wait (null org-agent-babel--answers))
+      (should (string-search answer (buffer-string)))
+      (should (string-search ":end:\n\n* After" (buffer-string))))))
+
+;; Babel reads the header arguments before it calls what would load the file.
+(ert-deftest org-agent-babel-is-there-unloaded ()
+  "Without the file loaded, a block has its drawer and the mode of text."
+  (with-temp-buffer
+    (let ((directory (file-name-directory (locate-library "ob-org-agent"))))
+      (call-process (expand-file-name invocation-name invocation-directory) nil t nil
+                    "-Q" "--batch" "-L" directory "-l" "org-agent-autoloads" "--eval"
+                    (format "%S" '(progn (require 'org)
+                                         (message "%S %S" (org-src-get-lang-mode "org-agent-chat")
+                                                  org-babel-default-header-args:org-agent-chat)))))
+    (should (string-search "text-mode ((:results . \"drawer\")" (buffer-string)))))
+
 (ert-deftest org-agent-babel-place-is-gone ()
   "An answer whose results are gone changes nothing, nor does one whose buffer is."
   (org-agent-babel-test--with
@@ -150,6 +174,21 @@ A block that is evaluated again stops what was to come."
     (org-agent-kernel-test--let-go)
     (org-agent-fake-wait (null org-agent-babel--answers))
     (should (equal (buffer-string) "Mine."))))
+
+(ert-deftest org-agent-babel-drawer-is-gone ()
+  "Results that a person removed while the answer came stay removed."
+  (org-agent-babel-test--with
+      (list (org-agent-kernel-test--held "One two\n\nthree four five six seven eight nine ten." 2))
+      org-agent-babel-test--text
+    (org-agent-babel-test--run)
+    (org-agent-fake-wait (string-search ":results:\nOne two" (buffer-string)))
+    (goto-char (point-min))
+    (search-forward ":results:")
+    (delete-region (line-beginning-position) (progn (search-forward ":end:\n") (point)))
+    (let ((text (buffer-string)))
+      (org-agent-kernel-test--let-go)
+      (org-agent-fake-wait (null org-agent-babel--answers))
+      (should (equal (buffer-string) text)))))
 
 (ert-deftest org-agent-babel-waits-where-one-must ()
   "An export has the answer, and so has a block that says so."
