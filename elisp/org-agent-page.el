@@ -18,8 +18,6 @@
 ;; properties, so there is no overlay for each turn, and a text that is
 ;; being written costs nothing while it comes.  `org-agent-page-toggle'
 ;; shows the file as it is, and the page again.
-;;
-;; The draft, at the end, looks like the question that it will be.
 
 ;;; Code:
 
@@ -273,9 +271,11 @@ to the thread of the conversation."
            (org-agent-page--mark "branch" 'org-agent-page-question)))))
 
 (defun org-agent-page--preferred (heading)
-  "Return what is said of the answer at HEADING that is preferred, or nil."
-  (and (org-agent-heading-property heading "PREFERRED")
-       (org-agent-page--mark "preferred")))
+  "Return what tells the answer at HEADING from another one, or nil."
+  (cond ((org-agent-heading-property heading "PREFERRED")
+         (org-agent-page--mark "preferred"))
+        ((org-agent-heading-another-answer-p heading)
+         (org-agent-page--mark "another answer"))))
 
 (defun org-agent-page--unsent (heading)
   "Return what is said of the question at HEADING, which the kernel lacks."
