@@ -208,7 +208,8 @@ test-mcp: need-mcp ## get the MCP servers of other people that the tests use, an
 	$(GO) test ./kernel/mcp
 
 # The tests run the package as it is installed, compiled. The checks run beside them.
-TEST_EMACS = $(EMACS) -Q --batch --eval '(setq load-prefer-newer t)' -L elisp
+# Native code is not made of it meanwhile: that is Emacs's, takes as long as the tests, and is late for them.
+TEST_EMACS = $(EMACS) -Q --batch --eval '(setq load-prefer-newer t native-comp-deferred-compilation nil native-comp-jit-compilation nil)' -L elisp
 .PHONY: test-elisp
 test-elisp: $(BIN) bin/llmtest-server elisp/org-agent.elc
 	@mkdir -p .cache; $(TEST_EMACS) -l elisp/test/check.el >.cache/check.log 2>&1 & checks=$$!; \
