@@ -497,7 +497,8 @@ Point, the window and the folds stay with their sections."
                  plurals
                  ;; Where one is written otherwise, or cannot be.
                  '(("org-agent-speak" . "%d lines") ("org-agent-context" . "%d bytes")
-                   ("org-agent-rpc" . "%d bytes")) ; a limit
+                   ("org-agent-rpc" . "%d bytes") ; a limit
+                   ("org-agent-doctor" . "%d packages")) ; hundreds
                  :test #'equal))))
 
 (ert-deftest org-agent-section-messages-break-between-words ()

@@ -137,7 +137,7 @@
             (ert-info ((format "%s" name))
               (should (equal (org-agent-undisturbed-test--state window) before))
               (setq text (substring (org-agent-fake-text) 0 (- (length "my draft"))))
-              (if (memq name '(answer others-question)) ; began after the draft
+              (if (memq name '(answer ask closed others-question)) ; began after the draft
                   (progn
                     (should (equal (org-agent-undisturbed-test--undo t) "* my draft"))
                     (should-not (string-match-p "Nine\\|By others" (buffer-string))))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
@@ -136,6 +137,11 @@ func TestMeaningWithRealVectors(t *testing.T) {
 	first := 0
 	for i, n := range notes {
 		got := find(t, e, n.question)
+		// A search does not wait long for the vector of its question, and then goes by words.
+		for tries := 0; tries < 20 && !strings.HasPrefix(got, n.title); tries++ {
+			time.Sleep(100 * time.Millisecond)
+			got = find(t, e, n.question)
+		}
 		if strings.HasPrefix(got, n.title) {
 			first++
 		}

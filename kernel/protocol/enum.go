@@ -23,6 +23,7 @@ const (
 	SensorSubagent    Sensor = "subagent"  // the task of a subagent
 	SensorTask        Sensor = "task"      // a task of the person's is due
 	SensorReport      Sensor = "report"    // the results of subagents of the conversation
+	SensorInterrupt   Sensor = "interrupt" // the running turn of the conversation is to stop
 )
 
 // PlistKeyword marks the type as an enum.

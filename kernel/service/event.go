@@ -86,7 +86,8 @@ func (r EventReader) command(event *protocol.Event) error {
 }
 
 // Intake takes events from every source. It resolves the settings of an event, and submits it to
-// its conversation for the best skill, or for all skills that match.
+// its conversation for the best skill, or for all skills that match. An interrupt stops the running turn of
+// its conversation at once, and nothing else: what waits there goes on.
 type Intake struct {
 	Settings SentResolver
 	Known    KnownEvents
@@ -102,6 +103,10 @@ func (i Intake) Take(ctx context.Context, event protocol.Event) (protocol.EventR
 	event.Session = cmp.Or(event.Session, protocol.MainSession)
 	if event.ID == "" {
 		event.ID = i.NewID()
+	}
+	if event.Sensor == protocol.SensorInterrupt {
+		stopped, err := i.Sessions.Cancel(ctx, protocol.TurnParams{Session: event.Session})
+		return protocol.EventResult{Event: event.ID, Turn: stopped.Turn}, err
 	}
 	// An event that was taken before is acknowledged again, even if its model or settings are gone.
 	if _, err := i.Known.TurnOfEvent(ctx, event.ID); protocol.ErrorCode(err) == protocol.CodeNotFound {
@@ -153,10 +158,11 @@ type Submitter interface {
 	Submit(ctx context.Context, event protocol.Event) (protocol.EventResult, error)
 }
 
-// Broadcaster also submits an event to each of several skills, each in its own turn.
+// Broadcaster also submits an event to each of several skills, each in its own turn, and stops turns.
 type Broadcaster interface {
 	Submitter
 	Broadcast(ctx context.Context, event protocol.Event, skills []string) (protocol.EventResult, error)
+	Cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error)
 }
 
 // Matcher returns the skills that match an event that is not a message.

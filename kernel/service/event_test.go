@@ -44,6 +44,7 @@ func newSkills(t *testing.T) service.Skills {
 // fakeIntake implements everything that the intake of events uses, and records the calls.
 type fakeIntake struct {
 	submitted []protocol.Event
+	cancelled []protocol.TurnParams
 	broadcast []string
 	resolved  []string
 	matching  []string
@@ -75,6 +76,10 @@ func (i *fakeIntake) Submit(_ context.Context, event protocol.Event) (protocol.E
 func (i *fakeIntake) Broadcast(_ context.Context, event protocol.Event, skills []string) (protocol.EventResult, error) {
 	i.broadcast = append(i.broadcast, skills...)
 	return protocol.EventResult{Event: event.ID}, nil
+}
+func (i *fakeIntake) Cancel(_ context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error) {
+	i.cancelled = append(i.cancelled, p)
+	return protocol.TurnCancelResult{Cancelled: true, Turn: "t-running"}, nil
 }
 func (i *fakeIntake) Matching(context.Context, protocol.Event) []string { return i.matching }
 func (i *fakeIntake) CheckConsent(agreed string) error {
@@ -188,4 +193,16 @@ func TestPrompt(t *testing.T) {
 	i.missing = "the profile is gone"
 	_, err = get()
 	wantError(t, "a setting that is gone", err, protocol.CodeNotFound, "the profile is gone")
+}
+
+// An interrupt stops what runs in its conversation. It is for no skill and needs no settings.
+func TestInterrupt(t *testing.T) {
+	i := &fakeIntake{matching: []string{"any"}, missing: "a model is gone", consent: "elsewhere"}
+	got, err := i.service(func() string { return "made" }).Take(t.Context(), protocol.Event{Sensor: protocol.SensorInterrupt, Session: "garden"})
+	if err != nil || got.Event != "made" || got.Turn != "t-running" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if len(i.cancelled) != 1 || i.cancelled[0].Session != "garden" || len(i.submitted)+len(i.broadcast)+len(i.resolved) > 0 {
+		t.Errorf("it stopped %+v, submitted %+v to %q", i.cancelled, i.submitted, i.broadcast)
+	}
 }

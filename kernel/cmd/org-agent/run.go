@@ -40,6 +40,7 @@ type commands struct {
 	MCP      mcpCommands      `cmd:"" name:"mcp" help:"Offer the kernel's tools to another program; list the MCP servers of config.org."`
 	Log      logCommand       `cmd:"" help:"Print the log."`
 	Why      whyCommand       `cmd:"" help:"Show how a turn was answered: what was asked, proposed, judged and done."`
+	Event    eventCommand     `cmd:"" help:"Report an event to the skills that trigger on it."`
 	Schedule scheduleCommands `cmd:"" help:"List the tasks of tasks.org, print when one is due, and have one done now."`
 	Usage    usageCommand     `cmd:"" help:"Print the models' usage as an Org table."`
 	Models   modelsCommands   `cmd:"" help:"List the models, test what one does in each dialect, and write the best one down."`

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"org-agent/kernel/protocol"
+)
+
+// eventCommand is "org-agent event".
+type eventCommand struct {
+	Sensor  string   `arg:"" help:"What made the event, such as rain; interrupt stops the running turn of the conversation."`
+	Text    string   `arg:"" optional:"" help:"The :text of the event."`
+	Session string   `help:"The conversation that the event belongs to." default:"main"`
+	With    []string `help:"A field of the event, for the trigger and the functions of skills." placeholder:"NAME=VALUE" sep:"none"`
+	ID      string   `help:"The event's id. An event with the id of an earlier one is taken once."`
+}
+
+// Run reports the event. A message is not one: "org-agent chat" sends those.
+func (c *eventCommand) Run(ctx context.Context, proc *process) error {
+	sensor := protocol.Sensor(strings.ToLower(strings.TrimPrefix(c.Sensor, ":")))
+	if sensor == protocol.SensorChatMessage || sensor == protocol.SensorUserCommand {
+		return usagef("a :%s is what a person writes: send it with \"org-agent chat\"", sensor)
+	}
+	event := protocol.Object{{Key: "sensor", Value: protocol.Keyword(sensor)}, {Key: "session", Value: c.Session}}
+	for key, value := range map[string]string{"text": c.Text, "id": c.ID} {
+		if value != "" {
+			event.Set(key, value)
+		}
+	}
+	for _, field := range c.With {
+		name, value, ok := strings.Cut(field, "=")
+		if name = strings.ToLower(strings.TrimPrefix(name, ":")); !ok || name == "" {
+			return usagef("--with %s has no name and value: write NAME=VALUE", field)
+		}
+		event.Set(name, value)
+	}
+	var result protocol.EventResult
+	if err := proc.call(ctx, protocol.MethodEvent, event, &result); err != nil {
+		return err
+	}
+	switch {
+	case result.Turn != "" && sensor == protocol.SensorInterrupt:
+		fmt.Fprintf(proc.stdout, "stopped the turn %s\n", result.Turn)
+	case result.Turn != "":
+		fmt.Fprintf(proc.stdout, "taken, turn %s\n", result.Turn)
+	case sensor == protocol.SensorInterrupt:
+		fmt.Fprintf(proc.stdout, "nothing runs in %s\n", c.Session)
+	default:
+		return fmt.Errorf("no skill triggers on :%s with that; \"org-agent skill list\" shows the skills", sensor)
+	}
+	return nil
+}
