@@ -53,10 +53,11 @@ func TestRealEngineHoldsToTheGrammar(t *testing.T) {
 						Messages: []llm.Message{{Role: llm.RoleUser, Text: questions[(number+seed)%len(questions)]}},
 					}))
 					provider.Close()
+					_, unfinished := action.Read(reply.Text) // the last token that fits may be the one that ends it
 					switch {
 					case err != nil:
 						t.Errorf("%s: %v", name, err)
-					case reply.Finish == llm.FinishLength:
+					case reply.Finish == llm.FinishLength && unfinished != nil:
 						cut++
 						if done := performed(reply.Text); done != "" {
 							t.Errorf("%s was cut off, and would be performed: %s", name, done)

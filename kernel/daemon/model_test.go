@@ -40,7 +40,7 @@ func TestRealModelAnswers(t *testing.T) {
 		t.Fatalf("%+v, %v; the buffer is\n%s", first, err, e.Text())
 	}
 	t.Logf("first turn: %d tokens in, %d out, %.1f s", first.Input, first.Output, first.Seconds)
-	if deltas := len(e.Deltas()); deltas < 2 {
+	if deltas := len(e.Deltas()); deltas < 2 && first.Output > 20 { // what fits the heading comes at once
 		t.Errorf("the answer came in %d deltas", deltas)
 	}
 	second, err := e.Ask(within(t), "q2", "And of Spain?")
