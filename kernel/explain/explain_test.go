@@ -110,6 +110,20 @@ func TestOutlineIsInert(t *testing.T) {
 	})
 }
 
+// TestNotesBelowTheRoot: the place of a note is a link, unless Emacs would take it for one on another machine.
+func TestNotesBelowTheRoot(t *testing.T) {
+	for file, want := range map[string]string{"/home/me/a.org": "[[file:/home/me/a.org::7][a.org:7]]", "/": "- Note :: /:7", "//host/a.org": "- Note :: //host/a.org:7", "/a.org": "a.org"} {
+		data, err := json.Marshal(map[string]any{"skill": "a", "file": file, "line": 7})
+		if err != nil {
+			t.Fatal(err)
+		}
+		outline := explain.Trace{Entries: []journal.Entry{{Kind: journal.KindChoice, Data: data}}}.Outline(builtIn)
+		if ok, why := org.IsInert(outline); !ok || !strings.Contains(outline, want) {
+			t.Errorf("of %s: %s in\n%s", file, why, outline)
+		}
+	}
+}
+
 // TestOutlineIsBounded: a turn of any size comes to an outline that fits a frame, and
 // says that it is not whole.
 func TestOutlineIsBounded(t *testing.T) {

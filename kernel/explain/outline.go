@@ -56,13 +56,16 @@ func (o *outline) field(name, format string, args ...any) {
 
 // note adds a field with a link to a place in a note.
 func (o *outline) note(name, file string, at int, shipped bool) {
-	switch {
-	case file == "":
-	case shipped || !filepath.IsAbs(file) || strings.ContainsAny(file, "[]\n\r:") || !utf8.ValidString(file):
-		o.field(name, "%s:%d", file, at)
-	default:
-		o.write(fmt.Sprintf("- %s :: [[file:%s::%d][%s:%d]]\n", name, file, at, inertLine(filepath.Base(file)), at))
+	if file == "" {
+		return
 	}
+	link := fmt.Sprintf("- %s :: [[file:%s::%d][%s:%d]]\n", name, file, at, inertLine(filepath.Base(file)), at)
+	// What stands right below the root may be a host to Emacs.
+	if ok, _ := org.IsInert(link); shipped || !filepath.IsAbs(file) || strings.ContainsAny(file, "[]\n\r:") || !utf8.ValidString(file) || !ok {
+		o.field(name, "%s:%d", file, at)
+		return
+	}
+	o.write(link)
 }
 
 // text adds a text and its size below a heading of its own. A short text of one line becomes a
