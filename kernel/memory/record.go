@@ -45,7 +45,7 @@ const (
 
 // The limits of what the agent stores. A person's headings have none.
 const (
-	titleLimit = 120    // characters
+	titleLimit = 120    // characters that are seen
 	textLimit  = 16_000 // bytes
 	tagLimit   = 12     // tags
 	created    = "[2006-01-02 Mon 15:04]"
@@ -145,10 +145,12 @@ func (r Record) Clean() (Record, error) {
 	}
 	r.Tags = tags
 	r.Scope, r.Source = text.Line(r.Scope), text.Line(r.Source)
+	// What makes a title inert is not counted: a record that was taken once is taken again.
+	seen := utf8.RuneCountInString(strings.ReplaceAll(r.Title, invisible, ""))
 	switch {
 	case r.Title == "":
 		return r, errors.New("there is nothing to keep: give a text")
-	case utf8.RuneCountInString(r.Title) > titleLimit:
+	case seen > titleLimit, utf8.RuneCountInString(r.Title) > 2*titleLimit:
 		return r, fmt.Errorf("the title is longer than %d characters; put the rest into the text", titleLimit)
 	case len(r.Text) > textLimit:
 		return r, fmt.Errorf("the text is %d bytes, and at most %d are kept in one record; keep what matters, or put it into a file of its own", len(r.Text), textLimit)

@@ -144,6 +144,28 @@ func TestClean(t *testing.T) {
 	}
 }
 
+// TestCleanAgain checks that a record that was taken is taken again: a change of it begins with
+// what the file has.
+func TestCleanAgain(t *testing.T) {
+	for _, long := range []string{
+		":PROPERTIES: AA\u200b~AA*AAAA AAA The car is blue AAAAAAAAAAAAA*AAA~\u200bAAAAAAAAA The car is blue *\u200b* TODO Deeper :tag: :ID: a",
+		"TODO " + strings.Repeat("a", 115), strings.Repeat("*a* ", 30), strings.Repeat("_a_ ", 30),
+	} {
+		for _, r := range []memory.Record{{Title: long}, {Text: long}} {
+			for range 4 {
+				again, err := r.Clean()
+				if err != nil {
+					t.Fatalf("%q: %v", r.Title, err)
+				}
+				r = again
+			}
+		}
+	}
+	if _, err := (memory.Record{Title: strings.Repeat("a\u200b", 1000)}).Clean(); err == nil {
+		t.Error("a title of thousands of characters that are not seen is taken")
+	}
+}
+
 // A heading that says what a text said does not outlive it.
 func TestChangedTextsAndTheirTitles(t *testing.T) {
 	for _, c := range []struct{ title, text, newTitle, newText, want, body string }{
