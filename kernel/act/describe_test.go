@@ -52,6 +52,8 @@ func TestDescribe(t *testing.T) {
 			"Call the tool exec", "(:cmd \"ls\"\n :cwd \"/\")", []string{"more than read"}},
 		{"a tool that only reads", `:target :tool :payload (:action :call :tool "look" :args (:path "/x"))`,
 			"Call the tool look", "(:path \"/x\")", []string{"it reads /x"}},
+		{"a tool that says what it does", `:target :tool :payload (:action :call :tool "seek" :args (:path "/x"))`,
+			"Look for *.go in /x", "(:path \"/x\")", []string{"it reads /x"}},
 		{"two subagents", `:target :tool :payload (:action :batch :calls ((:tool "start_subagent" :args (:task "look")) (:tool "start_subagent" :args (:task "find"))))`,
 			"Call the tool start_subagent, 2 times", "1. Call the tool start_subagent\n(:task \"look\")\n\n2. Call the tool start_subagent\n(:task \"find\")\n", []string{"does more than read"}},
 		{"a subagent", `:target :agent :payload (:action :spawn :task "look")`, "Start a subagent", "look", []string{"tokens"}},
@@ -75,10 +77,13 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// touching returns the change of one tool and knows no other tool.
+// touching returns what is known of two tools, and knows no other tool.
 func touching(tool string, _ sexp.Sexp) describe.Change {
-	if tool == "look" {
+	switch tool {
+	case "look":
 		return describe.Change{Effects: []string{"it reads /x"}}
+	case "seek":
+		return describe.Change{Summary: "Look for *.go in /x", Effects: []string{"it reads /x"}}
 	}
 	return describe.Change{}
 }

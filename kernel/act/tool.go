@@ -132,19 +132,21 @@ func (d Deps) neededTools(a action.Action) (needs []string, refused string) {
 
 // describeCall shows what a call would change, as far as its tool reports that.
 func describeCall(c action.Call, deps describe.Deps) describe.Description {
-	effects := []string{"the tool does more than read"}
+	summary, effects := "Call the tool "+c.Tool, []string{"the tool does more than read"}
 	change := deps.ChangeOf(c.Tool, c.Args)
 	switch {
 	case change.Text != "":
 		return describe.Description{Summary: change.Summary, Language: "text", Text: describe.Visible(change.Text), Effects: change.Effects}
-	case change.Summary != "":
+	case change.File != "":
 		file := deps.Short(change.File)
 		return describe.Description{
 			Summary: change.Summary, Language: "diff", Text: diff.Unified(change.Before, change.After, diff.Options{OldName: file, NewName: file}),
 			Effects: append(change.Effects, "it runs nothing and sends nothing over the network"),
 		}
+	case change.Summary != "":
+		summary, effects = change.Summary, change.Effects
 	case len(change.Effects) > 0:
 		effects = change.Effects
 	}
-	return describe.Description{Summary: "Call the tool " + c.Tool, Language: "lisp", Text: describe.Pretty(c.Args), Effects: effects}
+	return describe.Description{Summary: summary, Language: "lisp", Text: describe.Pretty(c.Args), Effects: effects}
 }

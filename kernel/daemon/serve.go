@@ -17,6 +17,7 @@ import (
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/secret"
 	"org-agent/kernel/service"
+	"org-agent/kernel/skill"
 )
 
 // serve listens, resumes the turns and subagents that the previous kernel left, and runs until ctx ends.
@@ -69,7 +70,7 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 	if err != nil {
 		return err
 	}
-	greeting := service.Greeting{Home: d.paths.Home, Models: d.models, Settings: d.settings.Last, Env: d.config.Env, Speech: d.speech, Token: string(token), Former: len(former)}
+	greeting := service.Greeting{Home: d.paths.Home, Models: d.models, Settings: d.settings.Last, Env: d.config.Env, Speech: d.speech, Token: string(token), Former: len(former), Replaced: skill.Replaced()}
 	d.openConfiguration(greeting.Info, extraction)
 	server := &rpc.Server{
 		Handler: table, Presence: presence, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,

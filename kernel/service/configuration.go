@@ -24,6 +24,8 @@ type Greeting struct {
 	Token    string // that clients must know
 	// Former is how many actions were always allowed before such decisions became rules.
 	Former int
+	// Replaced reports whether there is another program now where this one was started from. nil: never.
+	Replaced func() bool
 }
 
 // greetedModels are the models of a kernel, as a [route.Router] has them.
@@ -45,18 +47,24 @@ func (g Greeting) Info() protocol.ServerInfo {
 	return info
 }
 
-// notice returns the notice for a client that connects: which model was detected, and how many actions
-// were always allowed before such decisions became rules.
+// notice returns the notice for a client that connects: which model was detected, how many actions were
+// always allowed before such decisions became rules, and that an update waits for a new start.
 func (g Greeting) notice() string {
-	if g.Former == 0 {
-		return g.Models.Notice()
+	var notices []string
+	if found := g.Models.Notice(); found != "" {
+		notices = append(notices, found)
 	}
-	actions := "1 action"
-	if g.Former > 1 {
-		actions = fmt.Sprintf("%d actions", g.Former)
+	if g.Former > 0 {
+		actions := "1 action"
+		if g.Former > 1 {
+			actions = fmt.Sprintf("%d actions", g.Former)
+		}
+		notices = append(notices, actions+" that you always allowed are asked about again: M-x org-agent-policy keeps them as rules or drops them")
 	}
-	rules := actions + " that you always allowed are asked about again: M-x org-agent-policy keeps them as rules or drops them"
-	return strings.TrimPrefix(g.Models.Notice()+"; "+rules, "; ")
+	if g.Replaced != nil && g.Replaced() {
+		notices = append(notices, "the kernel's program was replaced since it was started: M-x org-agent-stop, and your next message starts the new one")
+	}
+	return strings.Join(notices, "; ")
 }
 
 // Part makes settings count in one part of the kernel, from the next use of the part on. What runs ends

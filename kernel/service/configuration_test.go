@@ -52,11 +52,13 @@ func TestGreeting(t *testing.T) {
 	for _, test := range []struct {
 		found  string
 		former int
+		newer  bool
 		want   string
 	}{
-		{"", 0, ""}, {"found m1", 0, "found m1"}, {"", 1, "1 action " + rules}, {"found m1", 2, "found m1; 2 actions " + rules},
+		{"", 0, false, ""}, {"found m1", 0, false, "found m1"}, {"", 1, false, "1 action " + rules}, {"found m1", 2, false, "found m1; 2 actions " + rules},
+		{"", 0, true, "the kernel's program was replaced"}, {"found m1", 0, true, "found m1; the kernel's program was replaced"},
 	} {
-		models.notice, greeting.Former = test.found, test.former
+		models.notice, greeting.Former, greeting.Replaced = test.found, test.former, func() bool { return test.newer }
 		if got := greeting.Info().Notice; !strings.HasPrefix(got, test.want) || test.want == "" && got != "" {
 			t.Errorf("the notice of %+v is %q", test, got)
 		}

@@ -19,3 +19,13 @@ func Program(version string) string {
 	}
 	return fmt.Sprintf("%s %s %d %d", version, path, info.Size(), info.ModTime().UnixNano())
 }
+
+// Replaced returns a function that reports whether the program was replaced since the call of Replaced. A
+// program that is gone has not been.
+func Replaced() func() bool {
+	started := Program("")
+	return func() bool {
+		now := Program("")
+		return now != "" && now != started
+	}
+}

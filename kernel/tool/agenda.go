@@ -42,6 +42,9 @@ func agendaTool(n Notes) Tool {
 			}
 			return n.reach(ctx, by, &a.Files)
 		},
+		Preview: func(ctx context.Context, by *Caller, a agendaArguments) (Preview, error) {
+			return n.preview(ctx, by, "Read the agenda of ", a.Files)
+		},
 		Perform: func(ctx context.Context, by *Caller, a agendaArguments) (string, error) {
 			span, err := a.span(n.today())
 			if err != nil {

@@ -108,6 +108,17 @@ func TestFiles(t *testing.T) {
 		!strings.HasSuffix(p.Summary, "notes.org") || !strings.HasPrefix(p.Summary, "Read ") || p.Text != filepath.Join(home, "notes.org")+", 9 lines from line 3" {
 		t.Errorf("%q, %v", p, err)
 	}
+	for tool, c := range map[string]struct {
+		call          protocol.Object
+		summary, does string
+	}{
+		"glob": {plain("pattern", "*.go", "path", "src"), "Look for *.go in ", "it reads the names of the files in " + filepath.Join(home, "src")},
+		"grep": {plain("pattern", "Tod(o|ay)", "path", "notes.org"), "Search ", "it reads " + filepath.Join(home, "notes.org")},
+	} {
+		if p, _, err := r.Preview(t.Context(), tool, c.call); err != nil || !strings.HasPrefix(p.Summary, c.summary) || p.Effects[0] != c.does || p.Text != "" || p.File != "" {
+			t.Errorf("%s: %+v, %v", tool, p, err)
+		}
+	}
 	resolved, _, err := r.Reach(t.Context(), "edit", plain("path", "notes.org", "old", "One", "new", "1"))
 	if err != nil {
 		t.Fatal(err)

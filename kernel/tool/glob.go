@@ -34,6 +34,11 @@ func globFiles(f Files) Tool {
 			orHome(&a.Path)
 			return f.searched(by, &a.Path)
 		},
+		Preview: func(_ context.Context, by *Caller, a globArguments) (Preview, error) {
+			orHome(&a.Path)
+			_, err := f.searched(by, &a.Path)
+			return Preview{Summary: "Look for " + a.Pattern + " in " + f.short(a.Path), Effects: []string{"it reads the names of the files in " + a.Path, "it changes nothing"}}, err
+		},
 		Perform: func(ctx context.Context, by *Caller, a globArguments) (string, error) {
 			pattern, err := files.ParsePattern(a.Pattern)
 			if err != nil {

@@ -65,6 +65,11 @@ func grepFiles(f Files) Tool {
 			orHome(&a.Path)
 			return f.searched(by, &a.Path)
 		},
+		Preview: func(_ context.Context, by *Caller, a grepArguments) (Preview, error) {
+			orHome(&a.Path)
+			_, err := f.searched(by, &a.Path)
+			return Preview{Summary: "Search " + f.short(a.Path) + " for " + a.Pattern, Effects: []string{"it reads " + a.Path, "it changes nothing"}}, err
+		},
 		Perform: func(ctx context.Context, by *Caller, a grepArguments) (string, error) {
 			s, err := a.search()
 			if err != nil {

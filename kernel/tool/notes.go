@@ -66,6 +66,22 @@ func (n Notes) reach(ctx context.Context, by *Caller, names *[]string) ([]protoc
 	return all, nil
 }
 
+// preview describes a call that only reads files to the person who is asked about it.
+func (n Notes) preview(ctx context.Context, by *Caller, does string, names []string) (Preview, error) {
+	if _, err := n.reach(ctx, by, &names); err != nil {
+		return Preview{}, err
+	}
+	p := Preview{Summary: does + times(len(names), "file")}
+	if len(names) == 1 {
+		p.Summary = does + n.short(names[0])
+	}
+	for _, name := range names {
+		p.Effects = append(p.Effects, "it reads "+name)
+	}
+	p.Effects = append(p.Effects, "it changes nothing")
+	return p, nil
+}
+
 // own reports whether a file is one that the person gave to the agent.
 func (n Notes) own(path string) bool {
 	return slices.ContainsFunc(n.roots(), func(root string) bool {

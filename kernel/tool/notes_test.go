@@ -217,6 +217,15 @@ func TestOrgEdit(t *testing.T) {
 	if err != nil || p.Before != want || p.After != strings.Replace(want, "Two cans.", "One can.", 1) {
 		t.Errorf("%v %+v", err, p)
 	}
+	for tool, summary := range map[string]string{"agenda": "Read the agenda of ", "org_query": "Search the headings of "} {
+		if p, _, err := r.Preview(t.Context(), tool, plain("files", []any{file})); err != nil || !strings.HasPrefix(p.Summary, summary) || !strings.HasSuffix(p.Summary, filepath.Base(file)) ||
+			!slices.Equal(p.Effects, []string{"it reads " + file, "it changes nothing"}) {
+			t.Errorf("%s: %+v, %v", tool, p, err)
+		}
+		if p, _, err := r.Preview(t.Context(), tool, plain("files", []any{file, elsewhere})); err != nil || p.Summary != summary+"2 files" || len(p.Effects) != 3 {
+			t.Errorf("%s: %+v, %v", tool, p, err)
+		}
+	}
 	changed := strings.Replace(want, "Two cans.", "Three cans.", 1)
 	if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)

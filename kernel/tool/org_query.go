@@ -49,6 +49,9 @@ func orgQuery(n Notes) Tool {
 			}
 			return n.reach(ctx, by, &a.Files)
 		},
+		Preview: func(ctx context.Context, by *Caller, a orgQueryArguments) (Preview, error) {
+			return n.preview(ctx, by, "Search the headings of ", a.Files)
+		},
 		Perform: func(ctx context.Context, by *Caller, a orgQueryArguments) (string, error) {
 			q, err := a.query(n.today())
 			if err != nil {

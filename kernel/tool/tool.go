@@ -53,9 +53,9 @@ type Definition[A any] struct {
 	Change func(ctx context.Context, by *Caller, arguments A) (string, files.Change, error)
 }
 
-// Preview is what a call would change: a text of the person's files, before and after.
+// Preview is what a call would do. With neither a file nor a text its arguments are shown.
 type Preview struct {
-	Summary       string // one line
+	Summary       string // one line, which begins with a verb
 	File          string
 	Before, After string
 	Effects       []string // one line each

@@ -119,6 +119,10 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, table, faults)
 		}
 	}
+	long, told := Parse("|model|\n" + strings.Repeat("|x|\n", longestTable+5))
+	if len(long) != longestTable || len(told) != 1 || told[0].Line != longestTable+2 {
+		t.Errorf("a table that is too long has %d models, and is told as %v", len(long), told)
+	}
 	table, faults := Parse("#+begin_example\n|model|\n|x|\n#+end_example\n\n  | model | window |\n  |---+---|\n  | y | 200k |\n  | | |\n\n|model|\n|z|\n")
 	if len(faults) != 0 || len(table) != 2 || table[0].Name != "y" || table[0].Window != 200_000 || table[1].Name != "z" {
 		t.Errorf("%v, %v", table, faults)

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,8 +45,8 @@ func Parse(text string) (table Table, faults []Fault) {
 		case columns == nil:
 			columns, message = header(cells)
 		case len(table) == longestTable:
-			message = fmt.Sprintf("only %d models are read", longestTable)
-		case !knows(columns, "model"): // the header was at fault
+			return table, append(faults, Fault{line, fmt.Sprintf("only %d models are read", longestTable)})
+		case !slices.Contains(columns, "model"): // the header was at fault
 			continue
 		default:
 			m, message = model(columns, cells)
@@ -77,27 +78,18 @@ func header(cells []string) (columns []string, fault string) {
 	columns = []string{}
 	for _, cell := range cells {
 		name := strings.ToLower(cell)
-		if name == "" || !knows(strings.Split(columnNames, ", "), name) {
+		if name == "" || !slices.Contains(strings.Split(columnNames, ", "), name) {
 			return columns, fmt.Sprintf("%q is not a column: the first row of the table names its columns, which are %s", cell, columnNames)
 		}
-		if knows(columns, name) {
+		if slices.Contains(columns, name) {
 			return []string{}, fmt.Sprintf("there are two columns %s", name)
 		}
 		columns = append(columns, name)
 	}
-	if !knows(columns, "model") {
+	if !slices.Contains(columns, "model") {
 		return columns, "the table has no column model"
 	}
 	return columns, ""
-}
-
-func knows(columns []string, name string) bool {
-	for _, c := range columns {
-		if c == name {
-			return true
-		}
-	}
-	return false
 }
 
 // model returns the model of a row, or what is wrong with the row. Nothing is wrong with an empty row.
