@@ -8,8 +8,9 @@
 ;; server sent it, "w1764153600123".  When Emacs is about to draw, the age of
 ;; each time that is new in the window's buffer is noted.  <f5> notes when it
 ;; is obeyed; whoever sends it knows when that was.  The result has a line
-;; "delta MILLISECONDS" for each delta and "key SECONDS", the time of the day,
-;; for each key.
+;; "delta MILLISECONDS" for each delta, "key SECONDS", the time of the day,
+;; for each key, and "answer SECONDS SECONDS" for each turn: when its first
+;; delta was sent and when its last one was drawn.
 
 ;;; Code:
 
@@ -21,6 +22,11 @@
 
 (defvar bench-allocations nil
   "What was allocated for a piece in each turn, in bytes, newest first.")
+
+(defvar bench-answers nil
+  "When the first delta of each turn was sent and its last one drawn.
+Pairs in seconds, newest first; the first is of the turn that goes on,
+unless that is nil.")
 
 (defvar bench-looked-to 1
   "The position up to which the times in the buffer were noted.")
@@ -43,8 +49,12 @@ This allocates little, since what is allocated is measured too."
               (save-match-data
                 (while (re-search-forward "w\\([1-9][0-9]\\{12\\}\\)" nil t)
                   (setq bench-looked-to (point))
-                  (push (- now (string-to-number (match-string 1)))
-                        bench-ages))))))))))
+                  (let ((sent (string-to-number (match-string 1))))
+                    (push (- now sent) bench-ages)
+                    (if (car bench-answers)
+                        (setcdr (car bench-answers) now)
+                      (setq bench-answers
+                            (cons (cons sent now) (cdr bench-answers))))))))))))))
 
 (defun bench-note-key ()
   "Note that the key was obeyed."
@@ -53,13 +63,18 @@ This allocates little, since what is allocated is measured too."
 
 (defun bench-note-bytes (allocated pieces)
   "Note that ALLOCATED bytes were for PIECES of an answer."
-  (push (/ allocated (max 1 pieces)) bench-allocations))
+  (push (/ allocated (max 1 pieces)) bench-allocations)
+  (push nil bench-answers))
 
 (defun bench-report ()
   "Return the text of the result."
   (concat
    (mapconcat (lambda (age) (format "delta %.3f\n" age)) (reverse bench-ages) "")
    (mapconcat (lambda (time) (format "key %.6f\n" time)) (reverse bench-keys) "")
+   (mapconcat (lambda (answer)
+                (format "answer %.6f %.6f\n"
+                        (/ (car answer) 1e3) (/ (cdr answer) 1e3)))
+              (reverse (delq nil bench-answers)) "")
    (mapconcat (lambda (bytes) (format "bytes %d\n" bytes))
               (reverse bench-allocations) "")))
 

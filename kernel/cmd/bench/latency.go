@@ -17,7 +17,7 @@ import (
 // The parameters of measureLatency.
 const (
 	latencyDeltas = 1000
-	latencyTurns  = 3
+	latencyTurns  = 6
 	keyInterval   = 37 * time.Millisecond // not a multiple of the interval of the deltas
 )
 
@@ -108,10 +108,9 @@ func stampedExchange() llmtest.Exchange {
 
 // runLatency runs an Emacs, and presses a key in it until all answers have arrived.
 func (in *instance) runLatency(ctx context.Context, p programs, arguments []string, variables ...string) (latencies, error) {
-	wait := func(ctx context.Context) { // until Emacs has started
-		select {
-		case <-ctx.Done():
-		case <-time.After(2 * time.Second):
+	wait := func(ctx context.Context) { // until Emacs asks, and so obeys the key
+		for ctx.Err() == nil && len(in.model.Requests()) == 0 {
+			time.Sleep(keyInterval)
 		}
 	}
 	text, pressed, err := in.emacsUnderKeys(ctx, p, keyInterval, wait, arguments,
@@ -176,25 +175,34 @@ func pressKey(ctx context.Context, terminal string, interval time.Duration) ([]t
 }
 
 // parseLatencies parses the result that Emacs wrote. The nth key in it is the nth that was sent, because
-// Emacs loses only keys at the end.
+// Emacs loses only keys at the end. Keys that were pressed between two answers do not count: what makes
+// Emacs busy then is the question, and that this program has it collect its garbage.
 func parseLatencies(text string, sent []time.Time) (latencies, error) {
 	var measured latencies
+	var obeyed []float64
 	lines := bufio.NewScanner(strings.NewReader(text))
 	for lines.Scan() {
-		kind, number, _ := strings.Cut(lines.Text(), " ")
-		value, err := strconv.ParseFloat(number, 64)
-		if err != nil {
-			return latencies{}, fmt.Errorf("read what Emacs measured: %w", err)
+		kind, rest, _ := strings.Cut(lines.Text(), " ")
+		var values [2]float64
+		for i, number := range strings.Fields(rest) {
+			value, err := strconv.ParseFloat(number, 64)
+			if err != nil || i == len(values) {
+				return latencies{}, fmt.Errorf("read what Emacs measured: %q: %w", lines.Text(), err)
+			}
+			values[i] = value
 		}
 		switch kind {
 		case "delta":
-			measured.deltas = append(measured.deltas, value/1e3)
+			measured.deltas = append(measured.deltas, values[0]/1e3)
 		case "bytes":
-			measured.pieceBytes = append(measured.pieceBytes, value)
+			measured.pieceBytes = append(measured.pieceBytes, values[0])
 		case "key":
-			if len(measured.keys) < len(sent) {
-				at := sent[len(measured.keys)]
-				measured.keys = append(measured.keys, value-float64(at.UnixMicro())/1e6)
+			obeyed = append(obeyed, values[0])
+		case "answer": // after all keys
+			for i, at := range sent[:min(len(sent), len(obeyed))] {
+				if pressed := float64(at.UnixMicro()) / 1e6; values[0] <= pressed && pressed <= values[1] {
+					measured.keys = append(measured.keys, obeyed[i]-pressed)
+				}
 			}
 		}
 	}
