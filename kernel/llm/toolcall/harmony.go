@@ -28,12 +28,15 @@ func (h *harmony) write(text *string, last bool) (said, thought string) {
 		if !h.inBody {
 			at := strings.Index(*text, harmonyBody)
 			if at < 0 {
-				if last {
+				switch kept := len(*text) - overlap(*text, harmonyBody); {
+				case last:
 					*text = ""
+				case kept > undecided: // no head is so long, and its beginning says all that counts
+					*text = (*text)[:undecided] + (*text)[kept:]
 				}
 				return said, thought
 			}
-			h.head, *text, h.inBody = (*text)[:at], (*text)[at+len(harmonyBody):], true
+			h.head, *text, h.inBody = (*text)[:min(at, undecided)], (*text)[at+len(harmonyBody):], true
 			continue
 		}
 		size, ended := harmonyEnd(*text, last)

@@ -50,14 +50,14 @@ func openTag(text string) (begin, end string) {
 
 // cutTag returns the text up to the end of a tag, or up to where the next one begins, and the rest.
 func cutTag(text, begin, end string) (inner, rest string) {
-	at := strings.Index(text, end)
-	if next := strings.Index(text[min(len(text), 1):], begin); next >= 0 && (at < 0 || next+1 < at) {
-		return text[:next+1], text[next+1:]
+	inner = text
+	if next := strings.Index(text[min(len(text), 1):], begin); next >= 0 {
+		inner, rest = text[:next+1], text[next+1:]
 	}
-	if at < 0 {
-		return text, ""
+	if at := strings.Index(inner, end); at >= 0 {
+		return text[:at], text[at+len(end):]
 	}
-	return text[:at], text[at+len(end):]
+	return inner, rest
 }
 
 // readInner reads what stands between the tags of a call.

@@ -66,14 +66,15 @@ func (r Reader) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.D
 // Parser finds calls in a text that comes in pieces. Make one with [New].
 type Parser struct {
 	tools   tools
-	shown   []string // the texts of the request, in which calls are quotations
-	text    string   // what is not decided yet
-	begun   bool     // there was something before text that is no white space
-	line    bool     // text is at the beginning of a line
-	fence   string   // the fence that text is in, "" for none
-	thought bool     // text is within <think>
-	shape   *shape   // of the call that text begins with, nil for none
-	harmony *harmony // the reply is in OpenAI's own notation, nil if it is not
+	shown   []string        // the texts of the request, in which calls are quotations
+	text    string          // what is not decided yet
+	begun   bool            // there was something before text that is no white space
+	line    bool            // text is at the beginning of a line
+	fence   string          // the fence that text is in, "" for none
+	thought bool            // text is within <think>
+	shape   *shape          // of the call that text begins with, nil for none
+	held    strings.Builder // what came behind text since there is a shape
+	harmony *harmony        // the reply is in OpenAI's own notation, nil if it is not
 }
 
 // New returns a parser for the reply to a request.
@@ -93,6 +94,10 @@ func New(request llm.Request) *Parser {
 
 // Write adds a piece. It returns the text that is certainly no part of a call, and what is thought.
 func (p *Parser) Write(piece string) (text, thought string) {
+	if p.shape != nil {
+		p.held.WriteString(piece)
+		return "", ""
+	}
 	p.text += piece
 	if p.harmony != nil {
 		return p.harmony.write(&p.text, false)
@@ -117,7 +122,7 @@ func (p *Parser) Finish() (text string, calls []llm.FunctionCall) {
 		}
 		return text, nil
 	}
-	held := p.text
+	held := p.text + p.held.String()
 	calls, rest, ok := p.shape.read(held, p.tools)
 	switch {
 	case p.quoted(held):
@@ -234,13 +239,20 @@ func overlap(text, mark string) int {
 	return 0
 }
 
+// undecided is how many bytes of a text are held back at most because they may begin a call, or a fence. Whatever
+// begins one shows it sooner.
+const undecided = 1000
+
 // fenceLine takes a line that opens or closes a fence or a block of Org, whole. more is set if the line may
 // be one and has not ended.
 func (p *Parser) fenceLine(rest string, last bool) (size int, more bool) {
 	if p.fence == "" && !p.begun {
 		return 0, false // a reply that begins with a fence may be a call
 	}
-	line, _, ended := strings.Cut(rest, "\n")
+	line, _, ended := strings.Cut(rest[:min(len(rest), undecided+1)], "\n")
+	if len(line) > undecided {
+		return 0, false
+	}
 	trimmed := strings.ToLower(strings.TrimLeft(line, " \t"))
 	opens := strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") || strings.HasPrefix(trimmed, "#+begin_")
 	if !ended && !last {
@@ -266,6 +278,8 @@ func (p *Parser) fenceLine(rest string, last bool) (size int, more bool) {
 // begins reports whether a call begins where rest does. more is set if that is not known yet.
 func (p *Parser) begins(rest string, last bool) (more, found bool) {
 	more = !last && strings.HasPrefix(thinks, rest)
+	last = last || len(rest) >= undecided
+	rest = rest[:min(len(rest), undecided)]
 	for i := range shapes {
 		s := &shapes[i]
 		if s.start && p.begun || s.line && !p.line {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -162,4 +163,26 @@ func TestAnyText(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What a model writes without end, in the small pieces in which it comes, is not copied with each of them.
+func TestEndlessReplies(t *testing.T) {
+	const size, piece = 200_000, 4
+	fill := func(begin, with string) string { return begin + strings.Repeat(with, size/len(with)) }
+	for _, text := range []string{
+		fill("<tool_call>", "x"), fill("<|channel|>", "x"), fill("<|channel|>", "<|message|"), fill(`{"name":"`, "x"), fill("[", " "), fill("x\n", " "), fill("x\n```", "x"), fill("x\n#+begin_", "x"),
+		fill("", "```"), fill("<think>", "<"), fill("x\n(", "read"), fill("", "\n"), fill("functions.read", ":"),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p := toolcall.New(offered())
+		for rest := text; rest != ""; rest = rest[min(piece, len(rest)):] {
+			p.Write(rest[:min(piece, len(rest))])
+		}
+		p.Finish()
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 400*size {
+			t.Errorf("%.20q…: %d bytes are allocated for %d", text, used, len(text))
+		}
+	}
 }
