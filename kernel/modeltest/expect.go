@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"org-agent/kernel/text"
 )
 
 // Outcome is what came of a task.
@@ -74,13 +76,9 @@ func (t *Task) Failures(o Outcome) (failures []string) {
 }
 
 // excerpt returns the beginning of a text in one line.
-func excerpt(text string) string {
+func excerpt(of string) string {
 	const longest = 100
-	line := []rune(strings.Join(strings.Fields(text), " "))
-	if len(line) > longest {
-		line = append(line[:longest], '…')
-	}
-	return strconv.Quote(string(line))
+	return strconv.Quote(text.Clip(text.Line(of), longest))
 }
 
 // parseExpectation reads one line of a section "expect".
@@ -200,7 +198,7 @@ func sameTool(one, other string) bool {
 // condition is what is expected of an argument.
 type condition struct {
 	argument string
-	holdsFor func(text string) bool
+	holdsFor func(value string) bool
 }
 
 func parseCondition(word string) (c condition, err error) {
@@ -211,7 +209,7 @@ func parseCondition(word string) (c condition, err error) {
 	c.argument = word[:at]
 	value := word[at+1:]
 	if word[at] == '=' {
-		c.holdsFor = func(text string) bool { return strings.EqualFold(text, value) }
+		c.holdsFor = func(given string) bool { return strings.EqualFold(given, value) }
 		return c, nil
 	}
 	pattern, err := regexp.Compile("(?is)" + value)

@@ -133,9 +133,8 @@ func (t *Turn) findWindow(ctx context.Context) {
 	}
 }
 
-// A window of less than minimumWindow tokens has no room for the system prompt, which measured 1,870 tokens for a
-// model of 8,192, and an answer. With less
-// than smallWindow a conversation is soon summarised.
+// A window of less than minimumWindow tokens has no room for an answer beside the system prompt, which had 1,870 tokens
+// for a model of 8,192. With less than smallWindow a conversation is soon summarised.
 const (
 	minimumWindow = 4_000
 	smallWindow   = 32_000

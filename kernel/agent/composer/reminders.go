@@ -1,16 +1,19 @@
 package composer
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"org-agent/kernel/memory"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/skill"
+	"org-agent/kernel/text"
 )
 
 // Bounds of the reminders of a turn.
@@ -64,22 +67,20 @@ func (c *Composer) selectReminders(found []memory.Found, system string) []protoc
 	var items []protocol.ContextItem
 	room := recallTokens
 	for _, f := range found {
-		text := f.Text
-		if len([]rune(text)) > recallText {
-			text = f.Snippet
+		content := f.Text
+		if utf8.RuneCountInString(content) > recallText {
+			content = f.Snippet
 		}
-		if text == "" {
-			text = f.Title
-		}
-		if strings.Contains(system, text) && strings.Contains(system, f.Title) {
+		content = cmp.Or(content, f.Title)
+		if strings.Contains(system, content) && strings.Contains(system, f.Title) {
 			continue
 		}
 		name := f.Title
 		if f.Day != "" {
 			name += ", " + f.Day
 		}
-		item := protocol.ContextItem{Kind: protocol.ContextMemory, Name: oneLine(name), Place: oneLine(c.shortPlace(f)), Text: text, Bytes: len(text)}
-		if room -= prompt.Tokens(item.Describe() + text); room < 0 || len(items) == recallItems {
+		item := protocol.ContextItem{Kind: protocol.ContextMemory, Name: text.Line(name), Place: text.Line(c.shortPlace(f)), Text: content, Bytes: len(content)}
+		if room -= prompt.Tokens(item.Describe() + content); room < 0 || len(items) == recallItems {
 			break
 		}
 		items = append(items, item)
@@ -103,5 +104,3 @@ func (c *Composer) shortPlace(f memory.Found) string {
 	}
 	return f.Place()
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -9,6 +9,7 @@ import (
 
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/toolcall"
+	"org-agent/kernel/text"
 )
 
 // faultsLimit is how many faults a model is told of.
@@ -54,10 +55,10 @@ type source struct {
 const nounShare = 5
 
 // sourceOf returns a text as notes are checked with it.
-func sourceOf(text string) source {
-	s := source{folded: strings.ToLower(text)}
+func sourceOf(given string) source {
+	s := source{folded: strings.ToLower(given)}
 	within, capital := 0, 0
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(given) {
 		words := wordsOf(line)
 		for i, w := range words {
 			if i == 0 || w.begins || utf8.RuneCountInString(w.text) < 3 || w.isID() {
@@ -81,14 +82,14 @@ func (s source) fault(note string, people bool) string {
 	parser := toolcall.New(llm.Request{})
 	parser.Write(note)
 	if _, calls := parser.Finish(); len(calls) > 0 || plistBegins.MatchString(note) {
-		return fmt.Sprintf("%q has a call or a property list; a note is a sentence", clipped(note))
+		return fmt.Sprintf("%q has a call or a property list; a note is a sentence", text.Clip(note, quotedNote))
 	}
 	words := wordsOf(note)
 	for i, w := range words {
 		isName := w.capital() && (i > 0 && !w.begins && (people || !s.nouns || words[i-1].capital() && !words[i-1].begins && i > 1) ||
 			people && i == 0 && (w.ends || len(words) > 1 && words[1].capital()))
 		if (w.isFile() || w.isID() || isName) && !s.has(w) {
-			return fmt.Sprintf("%q does not occur in what you were given; in the note %q", w.text, clipped(note))
+			return fmt.Sprintf("%q does not occur in what you were given; in the note %q", w.text, text.Clip(note, quotedNote))
 		}
 	}
 	return ""
@@ -122,12 +123,12 @@ func wordsOf(line string) (words []word) {
 		return unicode.IsSpace(c) || strings.ContainsRune("()[]{}<>\"'`’‘“”„«»|=*…", c)
 	}
 	begins := true
-	for text := range strings.FieldsFuncSeq(tag.ReplaceAllString(line, " "), apart) {
-		bare := strings.TrimRight(text, ".,:;!?-–")
+	for found := range strings.FieldsFuncSeq(tag.ReplaceAllString(line, " "), apart) {
+		bare := strings.TrimRight(found, ".,:;!?-–")
 		if bare = strings.TrimLeft(bare, "-–:,"); bare != "" {
-			words = append(words, word{bare, begins, strings.ContainsAny(text[len(text)-1:], ",:;")})
+			words = append(words, word{bare, begins, strings.ContainsAny(found[len(found)-1:], ",:;")})
 		}
-		begins = strings.ContainsAny(text[len(text)-1:], ".:!?")
+		begins = strings.ContainsAny(found[len(found)-1:], ".:!?")
 	}
 	return words
 }
@@ -160,11 +161,5 @@ func (w word) isID() bool {
 	return digits > 2 || digits > 0 && letters > 0 && len(w.text) > 3
 }
 
-// clipped returns the beginning of a note.
-func clipped(note string) string {
-	const most = 120
-	if runes := []rune(note); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return note
-}
+// quotedNote is how many characters of a note are quoted.
+const quotedNote = 120

@@ -12,6 +12,7 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // summaryRun makes one summary.
@@ -178,8 +179,8 @@ const summaryTries = 3
 
 // notes asks the model for notes of a text, and asks again with what is wrong with them. In the end it returns
 // the notes that can be used, which may be none. The usage counts for the turn.
-func (r *summaryRun) notes(ctx context.Context, text, turn string) (best Summary, model string, err error) {
-	messages := []llm.Message{{Role: llm.RoleUser, Text: text}}
+func (r *summaryRun) notes(ctx context.Context, transcript, turn string) (best Summary, model string, err error) {
+	messages := []llm.Message{{Role: llm.RoleUser, Text: transcript}}
 	refused := 0
 	for try := range summaryTries {
 		reply, err := r.ask(ctx, messages, turn)
@@ -192,7 +193,7 @@ func (r *summaryRun) notes(ctx context.Context, text, turn string) (best Summary
 		model = reply.Model
 		written := withoutThoughts(r.compactor.Hide(reply.Text))
 		notes := parseSummary(written)
-		good, faults := notes.check(text)
+		good, faults := notes.check(transcript)
 		if good.count() >= best.count() {
 			best, refused = good, notes.count()-good.count()
 		}
@@ -218,7 +219,7 @@ func (r *summaryRun) questions(ctx context.Context, exchanges []*journal.Exchang
 		if err != nil {
 			return s, err
 		}
-		s.Other = append(s.Other, fmt.Sprintf("%q was asked", clipped(strings.Join(strings.Fields(asked), " "))))
+		s.Other = append(s.Other, fmt.Sprintf("%q was asked", text.Clip(text.Line(asked), quotedNote)))
 		steps, err := r.compactor.Past.Journal.Transcripts.ToolSteps(ctx, e.AnswerID)
 		if err != nil {
 			return s, err

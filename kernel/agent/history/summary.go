@@ -2,12 +2,12 @@ package history
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"org-agent/kernel/prompt"
+	"org-agent/kernel/text"
 )
 
 // Summary has the notes of turns that are not shown any more. Each note is one line.
@@ -135,10 +135,10 @@ const (
 
 // parseSummary reads a model's reply: headings of any kind with one of the names, and lines below them.
 // Everything in it is text. Lines before the first heading are no notes.
-func parseSummary(text string) Summary {
+func parseSummary(reply string) Summary {
 	var s Summary
 	into, count := &s.unheaded, 0
-	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
+	for line := range strings.Lines(strings.ToValidUTF8(reply, "\uFFFD")) {
 		line = strings.TrimSpace(line)
 		if to := s.sectionOf(line); to != nil {
 			into = to
@@ -149,7 +149,7 @@ func parseSummary(text string) Summary {
 			continue
 		}
 		if len(line) > noteLimit {
-			line = strings.ToValidUTF8(line[:noteLimit], "") + "…"
+			line = text.Prefix(line, noteLimit) + "…"
 		}
 		*into, count = append(*into, line), count+1
 	}
@@ -180,14 +180,8 @@ func isEmptyNote(line string) bool {
 }
 
 // markFor returns a word that does not occur in the text. It depends on nothing but the text.
-func markFor(text string) string {
-	hash := sha256.New()
-	hash.Write([]byte(text))
-	for {
-		mark := hex.EncodeToString(hash.Sum(nil))[:8]
-		if !strings.Contains(text, mark) {
-			return mark
-		}
-		hash.Write([]byte(mark))
-	}
+func markFor(enclosed string) string {
+	seed := sha256.New()
+	seed.Write([]byte(enclosed))
+	return text.Mark(seed, func(mark string) bool { return strings.Contains(enclosed, mark) })
 }

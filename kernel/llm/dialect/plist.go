@@ -2,7 +2,6 @@ package dialect
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -230,17 +229,13 @@ func (b block) write(to *strings.Builder, mark string) {
 // markFor returns a word that is in none of the blocks, so none can contain what looks like its end. It depends
 // only on them: the same results are always the same bytes.
 func markFor(blocks []block) string {
-	hash := sha256.New()
+	seed := sha256.New()
 	for _, b := range blocks {
-		fmt.Fprintf(hash, "%q %q ", b.what, b.text)
+		fmt.Fprintf(seed, "%q %q ", b.what, b.text)
 	}
-	for {
-		mark := hex.EncodeToString(hash.Sum(nil))[:8]
-		if !slices.ContainsFunc(blocks, func(b block) bool { return strings.Contains(b.what, mark) || strings.Contains(b.text, mark) }) {
-			return mark
-		}
-		hash.Write([]byte(mark))
-	}
+	return text.Mark(seed, func(mark string) bool {
+		return slices.ContainsFunc(blocks, func(b block) bool { return strings.Contains(b.what, mark) || strings.Contains(b.text, mark) })
+	})
 }
 
 // behind returns the kernel's own line after a result, behind the mark of its end.
