@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -35,10 +36,10 @@ type attachments struct {
 }
 
 // readAttachments reads the files to attach to a message; "-" is standard input.
-func (proc *process) readAttachments(names []string) (*attachments, error) {
+func (proc *process) readAttachments(ctx context.Context, names []string) (*attachments, error) {
 	a := &attachments{}
 	for _, name := range names {
-		item, path, err := proc.readAttachment(name)
+		item, path, err := proc.readAttachment(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +101,7 @@ func (a *attachments) buffer() protocol.Object {
 }
 
 // readAttachment reads one attachment and returns the path for its link.
-func (proc *process) readAttachment(name string) (item protocol.ContextItem, path string, err error) {
+func (proc *process) readAttachment(ctx context.Context, name string) (item protocol.ContextItem, path string, err error) {
 	if name == "-" {
 		text, err := proc.readInput()
 		if err != nil {
@@ -115,7 +116,7 @@ func (proc *process) readAttachment(name string) (item protocol.ContextItem, pat
 	if err != nil {
 		return item, "", fmt.Errorf("add a file: %w", err)
 	}
-	if err := proc.confirmSecret(name, path, real); err != nil {
+	if err := proc.confirmSecret(ctx, name, path, real); err != nil {
 		return item, "", err
 	}
 	info, err := os.Stat(real)
@@ -180,7 +181,7 @@ func tooLarge(name string, bytes, limit int) error {
 
 // confirmSecret asks the person before a file that looks like a secret is sent. It always refuses files
 // in the kernel's state directory, which contains the token.
-func (proc *process) confirmSecret(name, path, real string) error {
+func (proc *process) confirmSecret(ctx context.Context, name, path, real string) error {
 	paths, err := proc.paths()
 	if err != nil {
 		return err
@@ -195,10 +196,11 @@ func (proc *process) confirmSecret(name, path, real string) error {
 	if !terminal(proc.stdin) {
 		return fmt.Errorf("%s looks like a secret: run this in a terminal to be asked, or copy what may be sent", name)
 	}
-	fmt.Fprintf(proc.stderr, "%s looks like a secret. send it to the model? [y/N] ", name)
-	var answer string
-	_, _ = fmt.Fscanln(proc.stdin, &answer)
-	if a := strings.ToLower(answer); a != "y" && a != "yes" {
+	yes, err := proc.confirm(ctx, name+" looks like a secret. send it to the model?")
+	if err != nil {
+		return err
+	}
+	if !yes {
 		return fmt.Errorf("nothing was sent: %s is a secret", name)
 	}
 	return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -171,9 +170,11 @@ func (c *approveCommand) decide(ctx context.Context, proc *process, conn *rpc.Co
 		}
 	}
 	if !c.Yes && c.Deny == "" {
-		fmt.Fprintf(proc.stderr, "\nallow this (%s)? [y/N] ", c.For)
-		answer, _ := bufio.NewReader(proc.stdin).ReadString('\n')
-		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+		yes, err := proc.confirm(ctx, fmt.Sprintf("\nallow this (%s)?", c.For))
+		if err != nil {
+			return err
+		}
+		if !yes {
 			return fmt.Errorf("not decided; it keeps waiting. To refuse it: org-agent approve %s --deny REASON", c.ID)
 		}
 	}

@@ -34,7 +34,7 @@ func (c *chatCommand) Run(ctx context.Context, proc *process) error {
 	if text == "" && slices.Contains(c.Add, "-") {
 		return usagef("say what to do with standard input: org-agent chat --add - TEXT")
 	}
-	attached, err := proc.readAttachments(c.Add)
+	attached, err := proc.readAttachments(ctx, c.Add)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (c *chatCommand) Run(ctx context.Context, proc *process) error {
 	if names := proc.otherVariables(conn.Server().Server.Variables); len(names) > 0 {
 		fmt.Fprintf(proc.stderr, "org-agent: the kernel runs without this shell's %s: \"org-agent stop\" ends it, and your next message starts one with it\n", strings.Join(names, ", "))
 	}
-	if err := t.askConsent(conn.Server().Server.Consent); err != nil {
+	if err := t.askConsent(ctx, conn.Server().Server.Consent); err != nil {
 		return err
 	}
 	if text == "" {
@@ -75,17 +75,18 @@ func (c *chatCommand) Run(ctx context.Context, proc *process) error {
 
 // askConsent asks the person whether messages may be sent to a remote host that was detected and not
 // configured. The kernel remembers the consent, so this happens once for a host.
-func (t *chat) askConsent(host string) error {
+func (t *chat) askConsent(ctx context.Context, host string) error {
 	if host == "" {
 		return nil
 	}
 	if !terminal(t.proc.stdin) {
 		return fmt.Errorf("messages would be sent to %s, and nobody has agreed to that yet: agree once by running \"org-agent chat\" in a terminal, or name the model in config.org", host)
 	}
-	fmt.Fprintf(t.proc.stderr, "messages are sent to %s. agree? [y/N] ", host)
-	var answer string
-	_, _ = fmt.Fscanln(t.proc.stdin, &answer)
-	if a := strings.ToLower(answer); a != "y" && a != "yes" {
+	yes, err := t.proc.confirm(ctx, fmt.Sprintf("messages are sent to %s. agree?", host))
+	if err != nil {
+		return err
+	}
+	if !yes {
 		return fmt.Errorf("nothing was sent; to choose another model, edit config.org or set ORG_AGENT_LLM=builtin")
 	}
 	t.consent = host

@@ -363,3 +363,16 @@ func TestConversationAnsweredElsewhere(t *testing.T) {
 	p.types("\x04")
 	p.waitForExit(0)
 }
+
+// An interrupt ends the program at a question about what it is to do, too.
+func TestQuestionIsInterrupted(t *testing.T) {
+	env := newInstance(t)
+	home := lookup(env)("HOME")
+	if err := os.WriteFile(filepath.Join(home, "diary.gpg"), []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := startOnTerminal(t, env, "chat", "--add", filepath.Join(home, "diary.gpg"), "read this")
+	p.sees("looks like a secret. send it to the model? [y/N]")
+	p.types("\x03")
+	p.waitForExit(130)
+}

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -88,8 +88,12 @@ func (c *skillGrant) Run(ctx context.Context, proc *process) error {
 		}
 	}
 	if !c.Yes && !c.Revoke && !request.Granted {
-		if err := c.confirm(proc); err != nil {
+		yes, err := proc.confirm(ctx, "grant this?")
+		if err != nil {
 			return err
+		}
+		if !yes {
+			return errors.New("nothing was granted")
 		}
 	}
 	result, err := grant(params)
@@ -105,16 +109,6 @@ func (c *skillGrant) Run(ctx context.Context, proc *process) error {
 	}
 	_, err = fmt.Fprintf(proc.stdout, "%s %s\n", state, result.Note)
 	return err
-}
-
-// confirm asks the person to confirm, and returns an error if they do not.
-func (c *skillGrant) confirm(proc *process) error {
-	fmt.Fprint(proc.stderr, "grant this? [y/N] ")
-	answer, _ := bufio.NewReader(proc.stdin).ReadString('\n')
-	if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
-		return fmt.Errorf("nothing was granted")
-	}
-	return nil
 }
 
 // showGrant prints what the note requests, and returns the capabilities that can be granted.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"strings"
 
@@ -42,6 +43,37 @@ func readLines(ctx context.Context, in io.Reader) *lineReader {
 		}
 	}()
 	return r
+}
+
+// confirm asks the person, and reports whether the answer is yes: whatever else it is, is a no. It returns an exit
+// when ctx ends. The read of the answer then continues until the program ends.
+func (proc *process) confirm(ctx context.Context, question string) (bool, error) {
+	fmt.Fprintf(proc.stderr, "%s [y/N] ", question)
+	answer := make(chan string, 1)
+	go func() { answer <- readAnswer(proc.stdin) }()
+	select {
+	case given := <-answer:
+		given = strings.ToLower(strings.TrimSpace(given))
+		return given == "y" || given == "yes", nil
+	case <-ctx.Done():
+		fmt.Fprintln(proc.stderr)
+		return false, exit{code: 130}
+	}
+}
+
+// readAnswer reads a line and returns its beginning. It reads no further: what follows is for whoever reads next.
+func readAnswer(in io.Reader) string {
+	const enough = 16
+	var answer, next []byte = nil, make([]byte, 1)
+	for {
+		n, err := in.Read(next)
+		if n > 0 && next[0] == '\n' || err != nil {
+			return string(answer)
+		}
+		if n > 0 && len(answer) < enough {
+			answer = append(answer, next[0])
+		}
+	}
 }
 
 // line waits for the next line. It returns [io.EOF] at the end of the input, and an exit when ctx

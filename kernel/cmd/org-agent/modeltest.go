@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -281,13 +280,10 @@ func (c *modelTest) offer(ctx context.Context, proc *process, paths config.Paths
 		fmt.Fprintf(proc.stderr, "org-agent: to use it: org-agent models dialect %q %s\n", found.Heading, found.Write)
 		return nil
 	}
-	fmt.Fprintf(proc.stderr, "write :DIALECT: %s below %s in %s? [y/N] ", found.Write, found.Heading, proc.abbreviate(paths.Config))
-	reading, stop := context.WithCancel(ctx)
-	defer stop()
-	line, err := readLines(reading, bufio.NewReader(proc.stdin)).line(ctx)
-	if a := strings.ToLower(strings.TrimSpace(line)); err != nil || a != "y" && a != "yes" {
+	yes, err := proc.confirm(ctx, fmt.Sprintf("write :DIALECT: %s below %s in %s?", found.Write, found.Heading, proc.abbreviate(paths.Config)))
+	if err != nil || !yes {
 		fmt.Fprintln(proc.stderr, "nothing was written")
-		return nil
+		return nil // the test itself has succeeded
 	}
 	return writeDialect(proc, paths, found.Heading, found.Write)
 }

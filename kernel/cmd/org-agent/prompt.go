@@ -23,7 +23,7 @@ type promptCommand struct {
 }
 
 func (c *promptCommand) Run(ctx context.Context, proc *process) error {
-	attached, err := proc.readAttachments(c.Add)
+	attached, err := proc.readAttachments(ctx, c.Add)
 	if err != nil {
 		return err
 	}
