@@ -30,6 +30,7 @@
 (require 'org-agent-chat)
 
 (declare-function org-agent-approvals "org-agent-approval")
+(declare-function org-agent-inbox "org-agent-inbox")
 (declare-function org-agent-menu "org-agent-menu")
 
 (defface org-agent-header-model '((t :inherit bold))
@@ -60,6 +61,12 @@
     map)
   "Keymap of the part of the header line that says that you are waited for.")
 
+(defvar org-agent-header--inbox-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map [header-line mouse-1] #'org-agent-inbox)
+    map)
+  "Keymap of the part of the header line that says what is unread.")
+
 (defun org-agent-header--button (text face &optional map)
   "Return TEXT in FACE as a button; MAP is its keymap."
   (propertize text 'face face 'mouse-face 'highlight
@@ -80,6 +87,7 @@
                    (org-agent-header--progress)
                    (org-agent-header--usage)
                    (org-agent-header--room)
+                   (org-agent-header--inbox)
                    (org-agent-header--file)))
    "  "))
 
@@ -130,6 +138,13 @@ It is shown until the first answer."
                            (not (org-agent-chat-get :usage))
                            (plist-get org-agent-kernel-server :notice))))
     (propertize (org-agent-header--escape notice) 'face 'shadow)))
+
+(defun org-agent-header--inbox ()
+  "Return the part of the header line that says what is unread, or nil."
+  (let ((unread (or (plist-get org-agent-kernel-server :unread) 0)))
+    (when (and (> unread 0) (org-agent-kernel-ready-p))
+      (org-agent-header--button (format "%d in the inbox" unread) 'shadow
+                                org-agent-header--inbox-map))))
 
 (defun org-agent-header--phase ()
   "Return the part of the header line with the state of the turn, or nil."

@@ -88,6 +88,7 @@ The text of the conversation does not change."
   "Conversations, and what outlasts them."
   ["Conversations"
    ("o" "Open another" org-agent-chat-other)
+   ("i" "Inbox" org-agent-inbox)
    ("r" "Rename this one" org-agent-session-rename :if org-agent-menu--chat-p)
    ("t" "New topic" org-agent-topic :if org-agent-menu--chat-p)
    ("b" "Draft below this" org-agent-branch :if org-agent-menu--chat-p)

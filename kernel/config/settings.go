@@ -35,6 +35,9 @@ type Settings struct {
 	HistoryTurns int
 	// Subagents is how many subagents run at once; 0 means the default, a negative number none.
 	Subagents int
+	// Route is where results of tasks go while the person has not written in an editor: a conversation, or a channel and a
+	// chat. "" is for the inbox.
+	Route string
 	// History is which earlier turns a model is shown, unless a heading or a preset says otherwise:
 	// all, branch, none, or "".
 	History string
@@ -339,6 +342,7 @@ func (p *settingsParser) section(h *org.Heading) {
 		{"TURN_TIMEOUT", func(value string) error { return setDuration(&s.TurnTimeout, value) }},
 		{"HISTORY_TURNS", func(value string) error { return setCount(&s.HistoryTurns, value) }},
 		{"SUBAGENTS", func(value string) error { return setSubagents(&s.Subagents, value) }},
+		{"ROUTE", func(value string) error { s.Route = value; return nil }},
 		{"PROPOSE_AFTER", func(value string) error { return s.ProposeAfter.set(value) }},
 		{"KEEP_REQUESTS", func(value string) error { return s.KeepRequests.setDays(value) }},
 		{"NOTES", func(value string) error {

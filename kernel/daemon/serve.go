@@ -70,7 +70,7 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 	if err != nil {
 		return err
 	}
-	greeting := service.Greeting{Home: d.paths.Home, Models: d.models, Settings: d.settings.Last, Env: d.config.Env, Speech: d.speech, Token: string(token), Former: len(former), Replaced: skill.Replaced()}
+	greeting := service.Greeting{Home: d.paths.Home, Models: d.models, Settings: d.settings.Last, Env: d.config.Env, Speech: d.speech, Token: string(token), Former: len(former), Replaced: skill.Replaced(), Unread: d.unread(ctx)}
 	d.openConfiguration(greeting.Info, extraction)
 	server := &rpc.Server{
 		Handler: table, Presence: presence, Token: rpc.Token(token), Version: d.config.Version, Logger: d.log,
@@ -101,6 +101,17 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 	d.sessions.Close()
 	d.log.Info("kernel stopped")
 	return errors.Join(err, d.ended)
+}
+
+// unread returns a function that counts the unread items of the inbox.
+func (d *daemon) unread(ctx context.Context) func() int {
+	return func() int {
+		count, err := d.journal.Inbox.Unread(ctx)
+		if err != nil {
+			d.log.Warn("the unread items are not counted", "err", err)
+		}
+		return count
+	}
 }
 
 // places returns what the kernel is found by and writes to.

@@ -16,9 +16,21 @@ import (
 	"org-agent/kernel/tool"
 )
 
+// inbox returns what keeps things for the owner.
+func (d *daemon) inbox() service.Inbox {
+	return service.Inbox{Store: d.journal.Inbox, Now: d.config.Now, Notify: d.clients.NotifyAll, Logger: d.log}
+}
+
+// outcomes returns what tells the owner what came of tasks.
+func (d *daemon) outcomes(conversations *lateSessions) service.Outcomes {
+	return service.Outcomes{
+		Acts: d.journal.Acts, Posts: conversations, Known: d.journal.Turns, Asked: d.journal.Search, Channels: d.channels.Find, Send: d.channels.Send,
+		Default: func() string { return d.settings.Last().Route }, Inbox: d.inbox(),
+	}
+}
+
 // openTasks returns the sensor of the person's tasks.
 func (d *daemon) openTasks(conversations *lateSessions) *tasks.Sensor {
-	outcomes := service.Outcomes{Acts: d.journal.Acts, Posts: conversations, Known: d.journal.Turns, Asked: d.journal.Search, Channels: d.channels.Find, Send: d.channels.Send}
 	return tasks.New(tasks.Config{
 		File: tasks.File{
 			Path:   d.paths.Tasks,
@@ -27,7 +39,7 @@ func (d *daemon) openTasks(conversations *lateSessions) *tasks.Sensor {
 				d.clients.NotifyAll(protocol.MethodFileChanged, protocol.FileChanged{Files: []string{path}})
 			},
 		},
-		Leases: d.journal.Leases, Turns: d.journal.Turns, Now: d.config.Now, Report: d.faults.Report, Deliver: outcomes.Deliver, Logger: d.log,
+		Leases: d.journal.Leases, Turns: d.journal.Turns, Now: d.config.Now, Report: d.faults.Report, Deliver: d.outcomes(conversations).Deliver, Logger: d.log,
 		Retry: func(ctx context.Context, turn journal.Turn) error {
 			_, err := conversations.Retry(ctx, protocol.TurnRetryParams{Turn: turn.ID}, turn.Settings)
 			return err

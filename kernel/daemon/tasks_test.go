@@ -8,6 +8,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm/llmtest"
+	"org-agent/kernel/protocol"
 	"org-agent/kernel/rpc/rpctest"
 )
 
@@ -15,6 +16,7 @@ const everySecond = `* TODO Say hello
 :PROPERTIES:
 :CRON:     * * * * * *
 :MAX_RUNS: 3
+:ROUTE:    main
 :END:
 In one word.
 * Once more
@@ -24,8 +26,7 @@ SCHEDULED: <2026-01-02 Fri 10:00>
 :END:
 `
 
-// A task in tasks.org is done at its time, in a conversation of its own, by the model, and its result is in the main
-// conversation. The file says what was done, once for each time.
+// A task in tasks.org is done at its time, in a conversation of its own, by the model, and its result is in the conversation that it names. The file says what was done, once for each time.
 func TestTasks(t *testing.T) {
 	in := newInstance(t, llmtest.Exchange{Match: "^Say hello\nIn one word.", Reply: "Hello.", Times: -1}, llmtest.Exchange{Match: "^Once more", Reply: "Once."})
 	in.start(t)
@@ -55,12 +56,40 @@ func TestTasksFaults(t *testing.T) {
 }
 
 // TestTasksKilled: a kernel that is killed again and again while a task is due every second. Each planned time that was
-// leased is done once, told once, and in the log once.
+// leased is done once, told once in the conversation that the task names, and in the log once. Without a conversation it is in
+// the inbox once.
 func TestTasksKilled(t *testing.T) {
+	t.Run("told", func(t *testing.T) {
+		tasksKilled(t, ":ROUTE: main\n", func(in *instance) int {
+			return strings.Count(in.conversation(t, "main"), "Hello to you and all of you.")
+		})
+	})
+	t.Run("kept", func(t *testing.T) {
+		tasksKilled(t, "", func(in *instance) int {
+			j, err := journal.Open(t.Context(), in.paths.Journal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = j.Close() }()
+			items, err := j.Inbox.Items(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, item := range items {
+				if item.Text != "Hello to you and all of you." || item.Kind != protocol.InboxResult {
+					t.Errorf("%+v", item)
+				}
+			}
+			return len(items)
+		})
+	})
+}
+
+func tasksKilled(t *testing.T, route string, told func(in *instance) int) {
 	in := newInstance(t, llmtest.Exchange{Match: "^Say hello", Reply: "Hello to you and all of you.", Chunk: 4, Delay: llmtest.Duration(20 * time.Millisecond), Times: -1})
-	in.write(t, "tasks.org", "* TODO Say hello\n:PROPERTIES:\n:CRON: * * * * * *\n:END:\n")
+	in.write(t, "tasks.org", "* TODO Say hello\n:PROPERTIES:\n:CRON: * * * * * *\n"+route+":END:\n")
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
-	for range 12 {
+	for range 7 {
 		p := in.spawn(t)
 		time.Sleep(time.Duration(300+random.IntN(1500)) * time.Millisecond)
 		p.kill()
@@ -87,8 +116,8 @@ func TestTasksKilled(t *testing.T) {
 	if entries := strings.Count(text, "- State \"DONE\""); entries != len(leases) {
 		t.Errorf("%d entries of the log for %d times", entries, len(leases))
 	}
-	if told := strings.Count(in.conversation(t, "main"), "Hello to you and all of you."); told != len(leases) {
-		t.Errorf("%d results are told of %d", told, len(leases))
+	if n := told(in); n != len(leases) {
+		t.Errorf("%d results are told of %d", n, len(leases))
 	}
 }
 

@@ -83,6 +83,10 @@ func checkStory(t *testing.T, j *journal.Journal, version int) {
 			t.Errorf("%s finds %q", word, got)
 		}
 	}
+	open, err := j.Leases.OpenLeases(ctx)
+	if must(t, err); version >= 20 && (len(open) != 1 || open[0].Title != "Report" || open[0].State != journal.LeaseRunning) {
+		t.Errorf("at work is %+v", open)
+	}
 	sessions, err := j.Sessions.List(ctx)
 	if err != nil || !slices.ContainsFunc(sessions, func(s protocol.SessionInfo) bool { return s.Name == session && s.Turns == 2 }) {
 		t.Errorf("the sessions are %+v, %v", sessions, err)

@@ -47,6 +47,8 @@ type Journal struct {
 	Transcripts *TranscriptStore // conversations in the form that models receive
 	Subagents   *SubagentStore   // the tasks of subagents
 	Leases      *LeaseStore      // the planned times of tasks
+	Inbox       *InboxStore      // what is kept for the owner
+	Queue       *EventQueue      // the events that wait for a heartbeat
 	Usage       *UsageStore      // tokens and costs
 	Search      *SearchIndex     // the index of words
 	Archive     *Archive         // what is old, in a file beside it
@@ -89,6 +91,8 @@ func newJournal(path string) *Journal {
 		Transcripts: newTranscriptStore(db),
 		Subagents:   &SubagentStore{db},
 		Leases:      &LeaseStore{db},
+		Inbox:       &InboxStore{db},
+		Queue:       &EventQueue{db},
 		Usage:       &UsageStore{db},
 		Search:      &SearchIndex{db},
 		Archive:     newArchive(db),

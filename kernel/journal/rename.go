@@ -49,6 +49,7 @@ func renameRows(ctx context.Context, tx *writer, former, name string) error {
 		"UPDATE turn SET session = ?1 WHERE session = ?2",
 		"UPDATE act SET session = ?1 WHERE session = ?2",
 		"UPDATE ask SET session = ?1 WHERE session = ?2",
+		"UPDATE inbox SET session = ?1 WHERE session = ?2",
 		"UPDATE digest SET session = ?1 WHERE session = ?2",
 		"UPDATE session SET parent = ?1 WHERE parent = ?2",
 		"UPDATE spawn SET session = ?1 WHERE session = ?2",

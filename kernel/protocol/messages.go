@@ -45,6 +45,8 @@ type ServerInfo struct {
 	// Variables are the environment variables that decide which model answers and with which key,
 	// as the kernel has them. A client whose own are others tells its person.
 	Variables []Variable `json:"variables,omitempty"`
+	// Unread is how many items of the inbox are unread.
+	Unread int `json:"unread,omitempty"`
 }
 
 // Variable is an environment variable of the kernel. Digest is its [VariableDigest], or "" if it is

@@ -26,6 +26,8 @@ type Greeting struct {
 	Former int
 	// Replaced reports whether there is another program now where this one was started from. nil: never.
 	Replaced func() bool
+	// Unread returns how many items of the inbox are unread.
+	Unread func() int
 }
 
 // greetedModels are the models of a kernel, as a [route.Router] has them.
@@ -39,7 +41,7 @@ type greetedModels interface {
 func (g Greeting) Info() protocol.ServerInfo {
 	info := protocol.ServerInfo{
 		Home: g.Home, Model: g.Models.Model(), Notice: g.notice(), Consent: g.Models.ConsentNeeded(),
-		TranscriptionHost: g.Speech.Transcription.Host(), VoiceHost: g.Speech.Voice.Host(),
+		TranscriptionHost: g.Speech.Transcription.Host(), VoiceHost: g.Speech.Voice.Host(), Unread: g.Unread(),
 	}
 	for _, name := range config.ModelVariables(g.Settings()) {
 		info.Variables = append(info.Variables, protocol.Variable{Name: name, Digest: protocol.VariableDigest(g.Token, name, g.Env(name))})

@@ -45,7 +45,7 @@ func noSpeech() service.Speech {
 func TestGreeting(t *testing.T) {
 	models := &reloaded{model: "m1"}
 	greeting := service.Greeting{
-		Home: "/home", Models: models, Settings: func() config.Settings { return config.Settings{} }, Speech: noSpeech(), Token: "token",
+		Home: "/home", Models: models, Settings: func() config.Settings { return config.Settings{} }, Speech: noSpeech(), Token: "token", Unread: func() int { return 3 },
 		Env: func(name string) string { return map[string]string{"ORG_AGENT_LLM": "mine"}[name] },
 	}
 	const rules = "that you always allowed are asked about again"
@@ -64,7 +64,7 @@ func TestGreeting(t *testing.T) {
 		}
 	}
 	info := greeting.Info()
-	if info.Home != "/home" || info.Model != "m1" {
+	if info.Home != "/home" || info.Model != "m1" || info.Unread != 3 {
 		t.Errorf("a client is told %+v", info)
 	}
 	digests := map[string]string{}
@@ -98,7 +98,7 @@ func TestConfigurationReloads(t *testing.T) {
 	notify := func(method string, _ any) { told = append(told, method) }
 	faults := &service.Faults{Logger: discardLogger, Notify: notify, Clients: func() int { return 1 }}
 	models, live := &reloaded{model: "first"}, settings.NewLive(paths, started)
-	greeting := service.Greeting{Home: "/home", Models: models, Settings: live.Last, Env: none, Speech: noSpeech()}
+	greeting := service.Greeting{Home: "/home", Models: models, Settings: live.Last, Env: none, Speech: noSpeech(), Unread: func() int { return 0 }}
 	var level slog.LevelVar
 	var notes []string // that another part was set to
 	configuration := service.NewConfiguration(service.ConfigurationConfig{

@@ -19,6 +19,10 @@ type Outcomes struct {
 	// Channels reports whether there is a channel of that name, and whether it is connected. Send sends a text to one.
 	Channels func(name string) (known, connected bool)
 	Send     func(ctx context.Context, route protocol.Route, id, text string) error
+	// Default returns where results go while the person has not written in an editor: a conversation, or a channel and a
+	// chat. "" is for the inbox.
+	Default func() string
+	Inbox   Keeper
 }
 
 // TurnActs reads the answers of turns.
@@ -31,37 +35,73 @@ type Poster interface {
 	Post(ctx context.Context, id, session, text string) error
 }
 
-// Deliver puts the result of a task into the conversation, or sends it to the chat, that the task names; without a name,
-// or with that of a channel that is not connected, into the one in which the person wrote last in an editor. A task that is done in a conversation of the person's has its result there already.
+// Keeper keeps something for the owner, once for each id.
+type Keeper interface {
+	Keep(ctx context.Context, item protocol.InboxItem) error
+}
+
+// news is something that the owner is told.
+type news struct {
+	id      string
+	route   string             // a conversation, or a channel and a chat; "" for where the owner is
+	kind    protocol.InboxKind // if it is kept
+	session string             // in which it came about
+	title   string
+	text    string
+}
+
+// Deliver tells the owner the result of a task: in the conversation or in the chat that the task names, without a name in
+// the one in which the person wrote last in an editor, else in the default one, and else in the inbox. A failure is told
+// there, and is in the inbox too, also that of a task whose result is told nobody. A task that is done in a conversation of the person's has its result there already.
 func (o Outcomes) Deliver(ctx context.Context, l journal.Lease, turn journal.Turn) error {
-	if l.Shared && l.Route == "" {
-		return nil
+	n := news{id: l.Event() + "+" + string(l.State), route: l.Route, kind: protocol.InboxResult, session: turn.Session, title: l.Title}
+	var err error
+	if l.State == journal.LeaseDone {
+		n.text, err = o.answer(ctx, turn)
+	} else {
+		n.text = strings.TrimRight(cmp.Or(l.Note, "The log says why"), ".") + "."
+		n.kind, n.title = protocol.InboxFailure, l.Title+": failed"
+		err = o.Inbox.Keep(ctx, n.item())
 	}
-	id := l.Event() + "+" + string(l.State)
-	if _, err := o.Known.TurnOfEvent(ctx, id); err == nil {
+	if err != nil || l.Silent || l.Shared && l.Route == "" {
+		return err
+	}
+	if n.kind == protocol.InboxFailure && turn.ID != "" {
+		n.text += fmt.Sprintf(" More is in the conversation %q.", turn.Session)
+	}
+	return o.tell(ctx, n)
+}
+
+func (n news) item() protocol.InboxItem {
+	return protocol.InboxItem{ID: n.id, Kind: n.kind, Session: n.session, Title: n.title, Text: n.text}
+}
+
+// tell tells the owner something, once for its id.
+func (o Outcomes) tell(ctx context.Context, n news) error {
+	if _, err := o.Known.TurnOfEvent(ctx, n.id); err == nil {
 		return nil // a kernel that was killed has told it, perhaps in another conversation
 	}
-	text, err := o.text(ctx, l, turn)
+	text := strings.TrimSpace(fmt.Sprintf("* %s\n%s", n.title, n.text))
+	last, err := o.latest(ctx)
 	if err != nil {
 		return err
 	}
-	channel, chat, _ := strings.Cut(l.Route, " ")
-	known, connected := o.Channels(channel)
-	if connected && chat != "" {
-		route := protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(channel), Chat: strings.TrimSpace(chat)}
-		return o.Send(ctx, route, id, text)
-	}
-	session := l.Route
-	if known || !protocol.ValidSession(session) {
-		if session, err = o.latest(ctx); err != nil {
-			return err
+	for _, route := range []string{n.route, last, o.Default()} {
+		channel, chat, _ := strings.Cut(route, " ")
+		known, connected := o.Channels(channel)
+		switch {
+		case connected && chat != "":
+			to := protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(channel), Chat: strings.TrimSpace(chat)}
+			return o.Send(ctx, to, n.id, text)
+		case !known && protocol.ValidSession(route):
+			return o.Posts.Post(ctx, n.id, route, text)
 		}
 	}
-	return o.Posts.Post(ctx, id, session, text)
+	return o.Inbox.Keep(ctx, n.item())
 }
 
-// latest returns the conversation in which the person wrote last in an editor, and the main one if that is long ago. What
-// was asked at a command line was read there.
+// latest returns the conversation in which the person wrote last in an editor, "" if that is long ago. What was asked at a
+// command line was read there.
 func (o Outcomes) latest(ctx context.Context) (session string, err error) {
 	const looked = 20
 	turns, err := o.Asked.PastQuestions(ctx, "", "", looked)
@@ -70,27 +110,16 @@ func (o Outcomes) latest(ctx context.Context) (session string, err error) {
 			return turn.Session, err
 		}
 	}
-	return protocol.MainSession, err
+	return "", err
 }
 
-// text returns what the owner is told.
-func (o Outcomes) text(ctx context.Context, l journal.Lease, turn journal.Turn) (string, error) {
-	if l.State != journal.LeaseDone {
-		text := fmt.Sprintf("* %s: failed\n%s.", l.Title, strings.TrimRight(cmp.Or(l.Note, "The log says why"), "."))
-		if turn.ID != "" {
-			text += fmt.Sprintf(" More is in the conversation %q.", turn.Session)
-		}
-		return text, nil
-	}
+// answer returns the answer of a turn.
+func (o Outcomes) answer(ctx context.Context, turn journal.Turn) (answer string, err error) {
 	acts, err := o.Acts.ActsOf(ctx, turn.ID)
-	if err != nil {
-		return "", err
-	}
-	answer := ""
 	for _, a := range acts {
 		if a.Kind == journal.ActAnswer {
 			answer = a.Raw
 		}
 	}
-	return strings.TrimSpace(fmt.Sprintf("* %s\n%s", l.Title, answer)), nil
+	return answer, err
 }

@@ -15,6 +15,7 @@ import (
 // told is where outcomes go.
 type told struct {
 	texts []string
+	inbox []string
 	known string // the event that was told
 	asked []journal.Turn
 }
@@ -30,6 +31,11 @@ func (o *told) Post(_ context.Context, id, session, text string) error {
 
 func (o *told) send(_ context.Context, route protocol.Route, _, text string) error {
 	o.texts = append(o.texts, fmt.Sprintf("to %s of %s: %s", route.Chat, route.Channel, text))
+	return nil
+}
+
+func (o *told) Keep(_ context.Context, item protocol.InboxItem) error {
+	o.inbox = append(o.inbox, fmt.Sprintf("%s: %s: %s", item.Kind, item.Title, item.Text))
 	return nil
 }
 
@@ -49,39 +55,62 @@ func asked(session string, channel protocol.Channel) journal.Turn {
 	return journal.Turn{Session: session, Question: protocol.Event{Route: protocol.LocalRoute(channel)}}
 }
 
+// nowhere is no place for results.
+func nowhere() string { return "" }
+
 // TestOutcomes: results go into the conversation in which the person wrote last in Emacs, where the task says, or nowhere else than where the person has
-// them; failures say why and where.
+// them; failures say why and where, and are kept in the inbox.
 func TestOutcomes(t *testing.T) {
 	lease := journal.Lease{Task: "a", Planned: time.Unix(9, 0), Title: "Report", State: journal.LeaseDone}
 	here := &told{asked: []journal.Turn{asked("shell", protocol.ChannelCLI), asked("Garden", protocol.ChannelEmacs), asked("older", protocol.ChannelEmacs)}}
-	o := service.Outcomes{Acts: here, Posts: here, Known: here, Asked: here, Channels: func(string) (bool, bool) { return false, false }}
+	o := service.Outcomes{Acts: here, Posts: here, Known: here, Asked: here, Inbox: here, Default: nowhere, Channels: func(string) (bool, bool) { return false, false }}
 	if err := o.Deliver(t.Context(), lease, journal.Turn{ID: "t"}); err != nil || len(here.texts) != 1 || !strings.Contains(here.texts[0], " in Garden: ") {
 		t.Errorf("told is %q, %v", here.texts, err)
 	}
+	if len(here.inbox) > 0 {
+		t.Errorf("what was told is in the inbox: %q", here.inbox)
+	}
+	garden := []journal.Turn{asked("Garden", protocol.ChannelEmacs)}
 	for _, c := range []struct {
-		change func(*journal.Lease)
-		want   string
+		change      func(*journal.Lease)
+		asked       []journal.Turn
+		elsewhere   string // the default
+		want, inbox string
 	}{
-		{func(*journal.Lease) {}, " in main: * Report\nAll is well."},
-		{func(l *journal.Lease) { l.Route = "Daily" }, " in Daily: * Report\nAll is well."},
-		{func(l *journal.Lease) { l.Route = "pigeon loft 7" }, "to loft 7 of pigeon: * Report\nAll is well."},
-		{func(l *journal.Lease) { l.Route = "../x" }, " in main: * Report\nAll is well."},
-		{func(l *journal.Lease) { l.Route = "telegram 7" }, " in main: * Report\nAll is well."},
-		{func(l *journal.Lease) { l.Shared = true }, ""},
-		{func(l *journal.Lease) { l.State, l.Note = journal.LeaseFailed, "no model" }, " in main: * Report: failed\nno model. More is in the conversation \"Report 1\"."},
+		{func(*journal.Lease) {}, nil, "", "", "result: Report: All is well."},
+		{func(*journal.Lease) {}, nil, "Daily", " in Daily: * Report\nAll is well.", ""},
+		{func(*journal.Lease) {}, nil, "pigeon loft 7", "to loft 7 of pigeon: * Report\nAll is well.", ""},
+		{func(*journal.Lease) {}, nil, "telegram 7", "", "result: Report: All is well."},
+		{func(*journal.Lease) {}, garden, "Daily", " in Garden: * Report\nAll is well.", ""},
+		{func(l *journal.Lease) { l.Route = "Daily" }, nil, "", " in Daily: * Report\nAll is well.", ""},
+		{func(l *journal.Lease) { l.Route = "pigeon loft 7" }, garden, "", "to loft 7 of pigeon: * Report\nAll is well.", ""},
+		{func(l *journal.Lease) { l.Route = "../x" }, garden, "", " in Garden: * Report\nAll is well.", ""},
+		{func(l *journal.Lease) { l.Route = "telegram 7" }, garden, "", " in Garden: * Report\nAll is well.", ""},
+		{func(l *journal.Lease) { l.Shared = true }, garden, "", "", ""},
+		{func(l *journal.Lease) { l.Silent = true }, garden, "", "", ""},
+		{func(l *journal.Lease) { l.State, l.Note = journal.LeaseFailed, "no model" }, garden, "", " in Garden: * Report: failed\nno model. More is in the conversation \"Report 1\".", "failure: Report: failed: no model."},
+		{func(l *journal.Lease) { l.State, l.Note = journal.LeaseFailed, "no model" }, nil, "", "", "failure: Report: failed: no model."},
+		{func(l *journal.Lease) { l.State, l.Note, l.Silent = journal.LeaseFailed, "no model", true }, garden, "", "", "failure: Report: failed: no model."},
+		{func(l *journal.Lease) { l.State, l.Note, l.Shared = journal.LeaseFailed, "no model", true }, garden, "", "", "failure: Report: failed: no model."},
 	} {
-		l, where := lease, &told{}
+		l, where := lease, &told{asked: c.asked}
 		c.change(&l)
-		o := service.Outcomes{Acts: where, Posts: where, Known: where, Asked: where, Channels: func(name string) (bool, bool) { return name == "pigeon" || name == "telegram", name == "pigeon" }, Send: where.send}
+		o := service.Outcomes{
+			Acts: where, Posts: where, Known: where, Asked: where, Channels: func(name string) (bool, bool) { return name == "pigeon" || name == "telegram", name == "pigeon" }, Send: where.send,
+			Inbox: where, Default: func() string { return c.elsewhere },
+		}
 		if err := o.Deliver(t.Context(), l, journal.Turn{ID: "t", Session: "Report 1"}); err != nil {
 			t.Fatal(err)
+		}
+		if got := strings.Join(where.texts, "|"); !strings.HasSuffix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%q, not %q", got, c.want)
+		}
+		if len(where.inbox) > 0 != (c.inbox != "") || c.inbox != "" && where.inbox[0] != c.inbox {
+			t.Errorf("the inbox has %q, not %q", where.inbox, c.inbox)
 		}
 		where.known = l.Event() + "+" + string(l.State)
 		if err := o.Deliver(t.Context(), l, journal.Turn{ID: "t", Session: "Report 1"}); err != nil || len(where.texts) > 1 {
 			t.Errorf("told again: %q, %v", where.texts, err)
-		}
-		if got := strings.Join(where.texts, "|"); !strings.HasSuffix(got, c.want) || c.want == "" && got != "" {
-			t.Errorf("%q, not %q", got, c.want)
 		}
 	}
 }

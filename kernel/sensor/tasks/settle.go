@@ -51,7 +51,7 @@ func (s *Sensor) outcome(ctx context.Context, l journal.Lease, heading string) e
 	if err != nil && protocol.ErrorCode(err) != protocol.CodeNotFound {
 		return err
 	}
-	if l.State != journal.LeaseSkipped && !l.Silent {
+	if l.State != journal.LeaseSkipped {
 		if err := s.config.Deliver(ctx, l, turn); err != nil {
 			return err
 		}

@@ -65,7 +65,7 @@ type Config struct {
 	Retry func(ctx context.Context, turn journal.Turn) error
 	// Report tells people what is wrong with the file; no lines when nothing is.
 	Report func(name string, faults []string)
-	// Deliver tells the owner what came of a task. The same lease is told once, however often it is called.
+	// Deliver tells the owner what came of a task, as far as it is not silent. The same lease is told once, however often it is called.
 	Deliver func(ctx context.Context, lease journal.Lease, turn journal.Turn) error
 	Logger  *slog.Logger
 }
