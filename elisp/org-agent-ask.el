@@ -315,8 +315,9 @@ If the answer is only a heading return the words of the heading."
 (defun org-agent-ask--insert (position answer)
   "Insert ANSWER at POSITION, a marker, as one undo step.
 ANSWER is as in `org-agent-ask-latest'; it is translated for the mode of
-the buffer.  An answer of several lines is put on lines of its own.  In
-Org its headings are moved below the heading at POSITION."
+the buffer.  An answer of several lines is put on lines of its own, and
+so is one that would follow the last word of a line.  In Org its headings
+are moved below the heading at POSITION."
   (with-current-buffer (marker-buffer position)
     (save-restriction
       (widen)
@@ -327,9 +328,11 @@ Org its headings are moved below the heading at POSITION."
                        (org-agent-heading-demote
                         text (org-agent-ask--level position))
                      text))
-             (lines (string-search "\n" text))
              (bol (save-excursion (goto-char position) (bolp)))
-             (eol (save-excursion (goto-char position) (eolp))))
+             (eol (save-excursion (goto-char position) (eolp)))
+             (lines (or (string-search "\n" text)
+                        (and eol (not (memq (char-before position)
+                                            '(nil ?\n ?\s ?\t)))))))
         (org-agent-undo-insert-new
          (marker-position position)
          (concat (and lines (not bol) "\n") text

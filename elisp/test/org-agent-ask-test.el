@@ -242,6 +242,24 @@ A command stops that, and then nothing is inserted."
       (should-not org-agent-turn--awaited)
       (should (equal (buffer-string) "text It is Samarkand. text")))))
 
+(ert-deftest org-agent-ask-inserts-on-lines-of-their-own ()
+  "An answer does not run into the last word of a line, and goes on behind a blank."
+  (pcase-dolist (`(,before ,answer ,after ,want)
+                 '(("" "It is." "" "It is.")
+                   ("Timur built it." "It is." "" "Timur built it.\nIt is.")
+                   ("Timur built it." "It is." "\nMore" "Timur built it.\nIt is.\nMore")
+                   ("It was built by " "Timur" "" "It was built by Timur")
+                   ("It was (" "1370" ")" "It was (1370)")
+                   ("Timur." "a\nb" "" "Timur.\na\nb")
+                   ("* T\n" "a\nb" "c" "* T\na\nb\nc")))
+    (with-temp-buffer
+      (org-mode)
+      (insert before)
+      (setq org-agent-ask-latest (cons answer nil))
+      (save-excursion (insert after))
+      (org-agent-ask-insert-latest)
+      (should (equal (buffer-string) want)))))
+
 (ert-deftest org-agent-ask-window-shows-no-markup ()
   "In the small window an answer looks as on the page: marks are not seen."
   (org-agent-kernel-test--beside
