@@ -59,7 +59,7 @@ var layout = []struct {
 	{"secret", "", "text that prints as REDACTED; whose it is is known above"},
 	{"config", "llm llm/catalog suggest org plist secret atomicfile", "settings are an Org file"},
 	{"llm", "llm/transport secret", "talks to models; what the text means is decided above"},
-	{"llm/drivers", "llm llm/openai llm/anthropic llm/responses", "the one list of the protocols of model servers"},
+	{"llm/drivers", "llm llm/*", "the one list of the protocols of model servers"},
 	{"llm/transport", "llm secret", "what providers need to ask a server by HTTP, and the errors of answers that are none; it knows no protocol"},
 	{"llm/catalog", "llm", "what is known of models by their names: prices, windows; it asks nobody"},
 	{"llm/dialect", "llm lru plist protocol", "how models are shown calls and results; plist, because actions are written so; protocol, because they are JSON for servers with functions"},
@@ -216,7 +216,7 @@ func allowed(path, name, may, imported string) error {
 	if !ours || may == "*" || target == name || strings.HasPrefix(target, name+"/") && path != name {
 		return nil
 	}
-	if target == "text" || slices.Contains(strings.Fields(may), target) {
+	if fields := strings.Fields(may); target == "text" || slices.Contains(fields, target) || slices.Contains(fields, filepath.Dir(target)+"/*") {
 		return nil
 	}
 	return fmt.Errorf("it may import [%s] of the kernel", may)

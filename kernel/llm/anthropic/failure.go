@@ -70,10 +70,7 @@ func streamFailure(event []byte) *llm.Error {
 
 // requestFailure returns the error of a request that has no answer.
 func (p *Provider) requestFailure(ctx context.Context, err error) *llm.Error {
-	if ctx.Err() != nil {
-		return llm.ContextError(ctx, p.config.Name)
-	}
-	failure := transport.RequestFailure(p.base, err)
+	failure := transport.RequestFailure(ctx, p.config, p.base, err)
 	if failure.Class == llm.ClassModel {
 		p.only.Forget()
 	}
@@ -81,11 +78,13 @@ func (p *Provider) requestFailure(ctx context.Context, err error) *llm.Error {
 }
 
 // readFailure returns the error of a stream that ended before the reply did.
-func (p *Provider) readFailure(err error) *llm.Error { return p.complete(transport.ReadFailure(err)) }
+func (p *Provider) readFailure(err error) *llm.Error {
+	return p.complete(transport.ReadFailure(p.config, err))
+}
 
 // complete adds the provider's name and removes its secrets.
 func (p *Provider) complete(err error) *llm.Error {
-	failure := transport.Complete(err, p.config.Name, p.config.Key, p.config.Headers)
+	failure := transport.Complete(p.config, err)
 	if failure.Class == llm.ClassProtocol && failure.Advice == "" {
 		failure.Advice = "check the base URL and DRIVER: it must be the address of a server with Anthropic's Messages"
 	}

@@ -200,8 +200,11 @@ const (
 	messagesReply  = 64_000
 )
 
-// listMessagesModels answers GET /models in Anthropic's form, in pages.
-func (s *Server) listMessagesModels(w http.ResponseWriter, r *http.Request) {
+// listMessagesModels answers GET /models in Anthropic's form, in pages. Ollama has that list in OpenAI's form only.
+func listMessagesModels(s *Server, w http.ResponseWriter, r *http.Request) bool {
+	if !strings.HasSuffix(r.URL.Path, "/models") || r.Header.Get("Anthropic-Version") == "" || s.ollama != nil {
+		return false
+	}
 	s.mu.Lock()
 	models := slices.Clone(s.models)
 	s.mu.Unlock()
@@ -210,7 +213,7 @@ func (s *Server) listMessagesModels(w http.ResponseWriter, r *http.Request) {
 		var err error
 		if limit, err = strconv.Atoi(asked); err != nil || limit < 1 || limit > 1000 {
 			refuseMessage(w, http.StatusBadRequest, "limit: Input should be from 1 to 1000")
-			return
+			return true
 		}
 	}
 	if after := slices.Index(models, r.URL.Query().Get("after_id")); after >= 0 {
@@ -227,6 +230,7 @@ func (s *Server) listMessagesModels(w http.ResponseWriter, r *http.Request) {
 		list["first_id"], list["last_id"] = page[0], page[len(page)-1]
 	}
 	writeJSON(w, http.StatusOK, list)
+	return true
 }
 
 // refuseMessage answers with an error in Anthropic's form.

@@ -2,6 +2,7 @@ package llmtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -50,7 +51,7 @@ func (p *playback) run(ctx context.Context) error {
 		return nil
 	}
 	if p.w.Header().Get("Content-Type") == "" {
-		p.w.Header().Set("Content-Type", "text/event-stream")
+		p.w.Header().Set("Content-Type", cmp.Or(p.wire.media, "text/event-stream"))
 	}
 	p.w.WriteHeader(http.StatusOK)
 	err := p.wire.stream(ctx, p)

@@ -229,11 +229,12 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) {
 			s.complete(w, r, wire)
 			return
 		}
+		if r.Method == http.MethodGet && wire.list != nil && wire.list(s, w, r) {
+			return
+		}
 	}
 	switch {
 	case s.tell(w, r):
-	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models") && r.Header.Get("Anthropic-Version") != "" && s.ollama == nil:
-		s.listMessagesModels(w, r)
 	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models"):
 		s.listModels(w)
 	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/embeddings"):

@@ -18,6 +18,10 @@ type wire struct {
 	whole func(*playback) map[string]any
 	// refuse answers with an error in the form of the protocol.
 	refuse func(w http.ResponseWriter, status int, message string)
+	// media is the type of the stream, "" for events.
+	media string
+	// list answers a request for the models, if it is one of the protocol; nil: they are listed as in OpenAI's.
+	list func(s *Server, w http.ResponseWriter, r *http.Request) bool
 	// prefixes returns the beginnings that the server is to cache, nil for a protocol that says none.
 	prefixes func(Received) []prefix
 }
@@ -25,8 +29,8 @@ type wire struct {
 // wires returns the protocols. A new one is a file, and a line here.
 func wires() []wire {
 	return []wire{
-		{"/chat/completions", check, streamChat, wholeChat, refuse, nil},
-		{"/messages", checkMessages, streamMessages, wholeMessage, refuseMessage, messagePrefixes},
+		{path: "/chat/completions", check: check, stream: streamChat, whole: wholeChat, refuse: refuse},
+		{path: "/messages", check: checkMessages, stream: streamMessages, whole: wholeMessage, refuse: refuseMessage, list: listMessagesModels, prefixes: messagePrefixes},
 		{path: "/responses", check: checkResponse, stream: streamResponse, whole: wholeResponse, refuse: refuseResponse},
 	}
 }

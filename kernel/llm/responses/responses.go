@@ -219,20 +219,17 @@ func (p *Provider) open(ctx context.Context, request llm.Request, sent *sending)
 
 // requestFailure returns the error of a request that opened no stream.
 func (p *Provider) requestFailure(ctx context.Context, err error) *llm.Error {
-	if ctx.Err() != nil {
-		return llm.ContextError(ctx, p.config.Name)
-	}
-	failure := transport.RequestFailure(p.base, err)
+	failure := transport.RequestFailure(ctx, p.config, p.base, err)
 	if failure.Class == llm.ClassModel {
 		p.server.ForgetModel()
 	}
-	return p.complete(failure)
+	return failure
 }
 
 // readFailure returns the error of a stream that ended before its reply.
-func (p *Provider) readFailure(err error) *llm.Error { return p.complete(transport.ReadFailure(err)) }
+func (p *Provider) readFailure(err error) *llm.Error { return transport.ReadFailure(p.config, err) }
 
 // complete adds the provider's name and removes its secrets.
 func (p *Provider) complete(err error) *llm.Error {
-	return transport.Complete(err, p.config.Name, p.config.Key, p.config.Headers)
+	return transport.Complete(p.config, err)
 }

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -124,8 +125,8 @@ func ErrorOf(body []byte) (code, kind, message string) {
 	return "", "", BodyMessage(body)
 }
 
-// Unreachable returns the error for a request to an address without an answer.
-func Unreachable(base *url.URL, cause error) *llm.Error {
+// unreachable returns the error for a request to an address without an answer.
+func unreachable(base *url.URL, cause error) *llm.Error {
 	failure := &llm.Error{Class: llm.ClassUnreachable, Message: text.PlainLine(cause.Error(), MessageLimit), Err: cause}
 	var name *net.DNSError
 	switch {
@@ -144,30 +145,35 @@ func Unreachable(base *url.URL, cause error) *llm.Error {
 	return failure
 }
 
-// RequestFailure returns the error of a request to the server at base that has no answer.
-func RequestFailure(base *url.URL, err error) *llm.Error {
-	if failure, ok := errors.AsType[*llm.Error](err); ok {
-		return failure
+// RequestFailure returns the error of a request to the server at base that has no answer: that of [Send], of a
+// library that calls it, or the end of ctx.
+func RequestFailure(ctx context.Context, server llm.ServerConfig, base *url.URL, err error) *llm.Error {
+	if ctx.Err() != nil {
+		return llm.ContextError(ctx, server.Name)
+	}
+	failure, ok := errors.AsType[*llm.Error](err)
+	if ok {
+		return Complete(server, failure)
 	}
 	if unsent, ok := errors.AsType[*url.Error](err); ok {
-		return Unreachable(base, unsent.Err)
+		return Complete(server, unreachable(base, unsent.Err))
 	}
-	return &llm.Error{Class: llm.ClassBadRequest, Err: err}
+	return Complete(server, &llm.Error{Class: llm.ClassBadRequest, Err: err})
 }
 
 // ReadFailure returns the error of a stream that ended with err before the reply did.
-func ReadFailure(err error) *llm.Error {
-	if failure, ok := errors.AsType[*llm.Error](err); ok {
-		return failure
+func ReadFailure(server llm.ServerConfig, err error) *llm.Error {
+	failure, ok := errors.AsType[*llm.Error](err)
+	switch {
+	case ok:
+	case errors.Is(err, ErrNotAnAPI):
+		failure = &llm.Error{Class: llm.ClassProtocol, Message: err.Error()}
+	case IsEnd(err):
+		failure = &llm.Error{Class: llm.ClassTruncated}
+	default:
+		failure = &llm.Error{Class: llm.ClassTruncated, Err: err}
 	}
-	if errors.Is(err, ErrNotAnAPI) {
-		return &llm.Error{Class: llm.ClassProtocol, Message: err.Error()}
-	}
-	failure := &llm.Error{Class: llm.ClassTruncated}
-	if !IsEnd(err) {
-		failure.Err = err
-	}
-	return failure
+	return Complete(server, failure)
 }
 
 // Loopback reports whether a host is this machine.
@@ -239,22 +245,22 @@ func IsEnd(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// Complete returns err as an error of the provider with this name. Its message has none of the provider's
+// Complete returns err as an error of the provider that asks a server. Its message has none of the server's
 // secrets: the key and the values of the headers. Texts of less than four bytes are no secrets. An error that is
 // none of package llm is one of the protocol.
-func Complete(err error, provider string, key secret.Text, headers map[string]secret.Text) *llm.Error {
+func Complete(server llm.ServerConfig, err error) *llm.Error {
 	failure, ok := errors.AsType[*llm.Error](err)
 	if !ok {
 		failure = &llm.Error{Class: llm.ClassProtocol, Err: err}
 	}
-	failure.Provider = provider
+	failure.Provider = server.Name
 	hide := func(s secret.Text) {
 		if len(s) >= 4 {
 			failure.Message = s.Hide(failure.Message)
 		}
 	}
-	hide(key)
-	for _, value := range headers {
+	hide(server.Key)
+	for _, value := range server.Headers {
 		hide(value)
 	}
 	return failure

@@ -49,7 +49,7 @@ func Decorate(request *http.Request, base *url.URL, headers map[string]secret.Te
 
 // Send sends a request to the server at base, as Decorate completes it, and returns the answer. An answer that is
 // none is an *llm.Error: a redirect, and a status of an error, for which refused makes it of what the body says.
-// StatusFailure does for most protocols.
+// StatusFailure does for most protocols. RequestFailure makes an *llm.Error of any other error, too.
 func Send(client *http.Client, request *http.Request, base *url.URL, headers map[string]secret.Text,
 	refused func(status int, code, kind, message string) *llm.Error) (*http.Response, error) {
 	Decorate(request, base, headers)

@@ -1,0 +1,4 @@
+package tool
+
+// Always reports whether the tool is always offered.
+func (t Tool) Always() bool { return t.offered == nil }
