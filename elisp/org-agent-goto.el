@@ -236,15 +236,20 @@ The elements are (NAME POSITION FUNCTION ID); the names are unique."
     (cons session (unless (string-empty-p (or id "")) id))))
 
 (defun org-agent-goto-link-store (&optional _interactive)
-  "Store a link to the turn that point is in; for `org-store-link'."
+  "Store a link to the turn that point is in; for `org-store-link'.
+In a draft and in a new conversation it is to the whole conversation."
   (when org-agent-chat-session
-    (when-let* ((heading (org-agent-goto-turn-at-point))
-                (id (org-agent-heading-property heading "ID")))
+    (let* ((heading (org-agent-goto-turn-at-point))
+           (id (and heading (org-agent-heading-property heading "ID"))))
       (org-link-store-props
        :type "org-agent"
        :link (concat "org-agent:"
-                     (org-agent-goto-link-path org-agent-chat-session id))
-       :description (org-agent-goto-first-words heading))
+                     (if id
+                         (org-agent-goto-link-path org-agent-chat-session id)
+                       org-agent-chat-session))
+       :description (if id
+                        (org-agent-goto-first-words heading)
+                      (format "the conversation %s" org-agent-chat-session)))
       t)))
 
 (defun org-agent-goto-link-follow (path &optional _prefix)

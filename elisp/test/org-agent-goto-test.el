@@ -46,7 +46,12 @@
   "A link made anywhere in a turn leads to its heading, from anywhere."
   (org-agent-kernel-test--with (org-agent-goto-test--exchanges)
     (org-agent-goto-test--talk)
-    (should-not (org-agent-goto-test--link)) ; the draft
+    ;; In the draft it leads to the conversation.
+    (should (equal (org-agent-goto-test--link)
+                   '("org-agent:main" "the conversation main")))
+    (save-window-excursion
+      (org-agent-goto-link-follow "main")
+      (should (equal (buffer-name) "*org-agent-chat*")))
     (goto-char (point-min))
     (search-forward "More")
     (pcase-let ((`(,link ,description) (org-agent-goto-test--link)))
