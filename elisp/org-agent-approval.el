@@ -444,14 +444,10 @@ under point; for a moment keys do not allow it."
     (concat
      (when-let* ((stale (plist-get approval :stale)))
        (propertize (format "cannot be done now: %s\n" stale) 'face 'warning))
-     (when-let* ((reason (plist-get approval :reason)))
-       (concat (propertize "asks because: " 'face 'shadow) reason "\n"))
-     (mapconcat (lambda (effect)
-                  (concat (propertize "will: " 'face 'shadow) effect "\n"))
-                (plist-get approval :effects) "")
+     (org-agent-asks-letter approval) "\n"
      (cond ((string-empty-p text) (or (plist-get approval :action) ""))
            ((eq (plist-get approval :language) :diff)
-            (org-agent-diff-fontify text))
+            (org-agent-diff-page text))
            (t text))
      "\n"
      (when-let* ((cut (plist-get approval :cut)))

@@ -65,6 +65,20 @@
             (append org-agent-asks-open (list ask))))
     known))
 
+(defun org-agent-asks-letter (ask)
+  "Return what ASK, an approval, would do and why it is asked, in lines.
+These are the lines of its letter in the conversation: a reason that only
+repeats what it would do says that no rule allows that."
+  (let* ((effects (plist-get ask :effects))
+         (reason (string-remove-suffix "." (or (plist-get ask :reason) "")))
+         (reason (if (cl-some (lambda (effect) (string-prefix-p reason effect))
+                              effects)
+                     "no rule of yours allows it"
+                   reason)))
+    (concat (mapconcat (lambda (effect) (concat "- " effect "\n")) effects "")
+            (unless (string-empty-p reason)
+              (concat "- you are asked because " reason "\n")))))
+
 (defun org-agent-asks-remove (id)
   "Remove the ask ID from the open asks."
   (setq org-agent-asks-open

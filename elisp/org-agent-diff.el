@@ -164,6 +164,17 @@ The number of their first line is FIRST, or else 1."
                    (_ 'default))))
    (split-string text "\n") "\n"))
 
+(defun org-agent-diff-page (text)
+  "Return TEXT, a diff, with faces, the name of its file beside the first place.
+A text that says two names, or none, keeps its rows."
+  (if (string-match "\\`--- \\(.+\\)\n\\+\\+\\+ \\1\n\\(@@ .*\\)\n" text)
+      (let ((rest (substring text (match-end 0))))
+        (concat (propertize (concat (match-string 1 text) "  "
+                                    (match-string 2 text) "\n")
+                            'face 'diff-hunk-header)
+                (org-agent-diff-fontify rest)))
+    (org-agent-diff-fontify text)))
+
 (defun org-agent-diff-refine (beg end)
   "Highlight the words that differ in the hunk between BEG and END.
 The hunk is one of `org-agent-diff-hunk'.  A hunk that only adds or only

@@ -196,10 +196,7 @@ reason, or after RET the current text, so that it can propose a new edit.
      (list (org-agent-section
             'action id
             :heading (funcall heading (or (plist-get approval :summary) "An action"))
-            :body (concat
-                   "asks because: " (or (plist-get approval :reason) "") "\n"
-                   (mapconcat (lambda (effect) (concat "will: " effect "\n"))
-                              (plist-get approval :effects) "")))
+            :body (org-agent-asks-letter approval))
            (org-agent-section
             'text id
             :heading (funcall heading "In full")

@@ -154,6 +154,28 @@
         (should-error (funcall change) :type 'text-read-only)))
     (should (equal text (org-agent-fake-text)))))
 
+(ert-deftest org-agent-approval-is-a-letter-in-the-list ()
+  "The list gives reasons and changes as the conversation does."
+  (let ((text (org-agent-approval--body
+               '(:id "a" :language :diff :reason "it changes ~/x."
+                     :effects ("it changes ~/x in Emacs" "it runs nothing")
+                     :text "--- ~/x\n+++ ~/x\n@@ -1 +1 @@\n-a\n+b\n"))))
+    (should (string-prefix-p "- it changes ~/x in Emacs
+- it runs nothing
+- you are asked because no rule of yours allows it
+
+~/x  @@ -1 +1 @@
+-a
++b
+" text)))
+  (should (equal "- it runs\n- you are asked because a row asks\n"
+                 (org-agent-asks-letter '(:reason "a row asks" :effects ("it runs")))))
+  (should (equal "" (org-agent-asks-letter nil)))
+  ;; Two names are two rows: something is moved.
+  (should (equal "--- x\n+++ y\n@@ -1 +1 @@\n-a"
+                 (substring-no-properties
+                  (org-agent-diff-page "--- x\n+++ y\n@@ -1 +1 @@\n-a")))))
+
 (ert-deftest org-agent-approval-more-choices ()
   "The choices that a letter does not name are told by one that it names."
   (dolist (case '((?t . org-agent-allow-turn) (?s . org-agent-allow-session)
@@ -381,7 +403,7 @@ That is for a file that may be read: what it lacks tells what is in it."
           (set-window-buffer window (current-buffer))
           (goto-char (point-min))
           (search-forward "Number 3")
-          (forward-line 2)
+          (forward-line 3)
           (set-window-point window (point))
           (goto-char (point-min))
           (search-forward "Number 1")

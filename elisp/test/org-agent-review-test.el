@@ -209,7 +209,7 @@ What is marked of it is made."
         (org-agent-section-toggle)
         (set-window-point (get-buffer-window) (point))
         (let ((text (buffer-string)) (point (point)) (shown 0))
-          (should-not (string-match-p "asks because" text))
+          (should-not (string-match-p "asked because" text))
           (cl-letf* ((show (symbol-function 'org-agent-section-show))
                      ((symbol-function 'org-agent-section-show)
                       (lambda (sections)
