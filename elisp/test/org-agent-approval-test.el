@@ -412,7 +412,7 @@ That is for a file that may be read: what it lacks tells what is in it."
           (should (looking-back "Number 1" (line-beginning-position)))
           (goto-char (window-point window))
           (should (looking-at "    one"))
-          (forward-line -2)
+          (forward-line -3)
           (should (looking-at ". Approve: Number 3  (s, 2026-[-0-9: ]+)$")))))
     (kill-buffer "*org-agent-approvals*")))
 
