@@ -121,6 +121,21 @@ func (r *routed) answersEvent(t *testing.T, route protocol.Route, sensor protoco
 	}
 }
 
+// In a reaction a skill that proposes by itself is not asked again, one that proposes nothing is content, and prose
+// of a model is an answer in its conversation.
+func TestReactionsTurn(t *testing.T) {
+	reaction := protocol.Route{Kind: protocol.RouteReaction, Channel: protocol.ChannelEmacs}
+	r := newRouted(t, "It rains.")
+	for _, sensor := range []protocol.Sensor{"tick", "nothing", "weather"} {
+		if turn := r.answers(t, reaction, sensor); turn.State != protocol.TurnAnswered || turn.Notice != "" {
+			t.Errorf("%s ended %s: %s", sensor, turn.State, turn.Notice)
+		}
+	}
+	if len(r.model.asked) != 1 {
+		t.Errorf("the model was asked %d times", len(r.model.asked))
+	}
+}
+
 // Where nobody waits for an answer a turn ends with its last act: a skill that proposes by itself
 // is not asked again, one that proposes nothing is content, and prose of a model is no reply.
 func TestNobodyAwaitsAnswer(t *testing.T) {

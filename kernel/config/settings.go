@@ -38,6 +38,9 @@ type Settings struct {
 	// Route is where results of tasks go while the person has not written in an editor: a conversation, or a channel and a
 	// chat. "" is for the inbox.
 	Route string
+	// Reactions is how often an hour a skill may react to what happens in the person's Org files; 0 means the
+	// default, a negative number never.
+	Reactions int
 	// History is which earlier turns a model is shown, unless a heading or a preset says otherwise:
 	// all, branch, none, or "".
 	History string
@@ -341,8 +344,9 @@ func (p *settingsParser) section(h *org.Heading) {
 		{"IDLE_TIMEOUT", func(value string) error { return setDuration(&s.IdleTimeout, value) }},
 		{"TURN_TIMEOUT", func(value string) error { return setDuration(&s.TurnTimeout, value) }},
 		{"HISTORY_TURNS", func(value string) error { return setCount(&s.HistoryTurns, value) }},
-		{"SUBAGENTS", func(value string) error { return setSubagents(&s.Subagents, value) }},
 		{"ROUTE", func(value string) error { s.Route = value; return nil }},
+		{"SUBAGENTS", func(value string) error { return setLimit(&s.Subagents, value, mostSubagents) }},
+		{"REACTIONS", func(value string) error { return setLimit(&s.Reactions, value, mostReactions) }},
 		{"PROPOSE_AFTER", func(value string) error { return s.ProposeAfter.set(value) }},
 		{"KEEP_REQUESTS", func(value string) error { return s.KeepRequests.setDays(value) }},
 		{"NOTES", func(value string) error {
@@ -464,21 +468,24 @@ func setCount(to *int, value string) error {
 	return nil
 }
 
-// mostSubagents is the maximum number of subagents at once. defaultSubagents applies where the file
-// says nothing.
+// The greatest numbers of subagents at once and of reactions of a skill in an hour, and the numbers that
+// apply where the file says nothing.
 const (
 	mostSubagents    = 32
 	defaultSubagents = 4
+	mostReactions    = 1000
+	defaultReactions = 12
 )
 
-func setSubagents(to *int, value string) error {
+// setLimit reads a number from 1 to most; it is negative for off.
+func setLimit(to *int, value string, most int) error {
 	if strings.EqualFold(value, "off") {
 		*to = -1
 		return nil
 	}
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 1 || n > mostSubagents {
-		return fmt.Errorf("%q is not a number from 1 to %d, or off", value, mostSubagents)
+	if err != nil || n < 1 || n > most {
+		return fmt.Errorf("%q is not a number from 1 to %d, or off", value, most)
 	}
 	*to = n
 	return nil
@@ -490,6 +497,14 @@ func (s Settings) SubagentsAtOnce() int {
 		return defaultSubagents
 	}
 	return max(s.Subagents, 0)
+}
+
+// ReactionsPerHour returns how often an hour a skill may react to what happens in Org files; 0 means never.
+func (s Settings) ReactionsPerHour() int {
+	if s.Reactions == 0 {
+		return defaultReactions
+	}
+	return max(s.Reactions, 0)
 }
 
 // setNames reads names separated by blanks or commas.

@@ -172,6 +172,7 @@ func TestFaults(t *testing.T) {
 		{setting(":TURN_TIMEOUT: 0"), `is not a time`},
 		{setting(":HISTORY_TURNS: many"), `is not a number from 1 up`},
 		{setting(":LOG_LEVEL: loud"), `"loud" is not debug, info, warn or error`},
+		{setting(":REACTIONS: many"), `"many" is not a number from 1 to 1000, or off`},
 		{setting(":KEEP_REQUESTS: 0d"), `"0d" is not a number of days such as 30d, or off`},
 		{setting(":KEEP_REQUESTS: long"), `"long" is not a time such as 30d or 12h, or off`},
 		{setting(":LOGLEVEL: info"), `did you mean LOG_LEVEL?`},
@@ -393,6 +394,16 @@ func TestPrice(t *testing.T) {
 		}
 		if !slices.Equal(got, want) || (want == nil) != (len(s.Diagnostics) > 0) {
 			t.Errorf("%q is %v, %v", value, got, s.Diagnostics)
+		}
+	}
+}
+
+// TestReactions checks how often an hour a skill may react.
+func TestReactions(t *testing.T) {
+	for value, want := range map[string]int{"": 12, ":REACTIONS: 100\n": 100, ":REACTIONS: off\n": 0} {
+		s := config.Parse("config.org", "* Settings\n:PROPERTIES:\n"+value+":LOG_LEVEL: info\n:END:\n")
+		if got := s.ReactionsPerHour(); got != want || len(s.Diagnostics) > 0 {
+			t.Errorf("%q: %d, %v", value, got, s.Diagnostics)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"org-agent/kernel/channel"
+	"org-agent/kernel/reaction"
 	"org-agent/kernel/sensor"
 	"org-agent/kernel/service"
 	"org-agent/kernel/settings"
@@ -28,6 +29,13 @@ func (d *daemon) resolver() *settings.Resolver {
 	return &settings.Resolver{
 		Live: d.settings, Directory: d.paths.Sessions, Names: d.sessions, Chosen: d.journal.Sessions, Models: d.models, Skills: d.skills, Profiles: d.persona,
 	}
+}
+
+// reactions returns what decides which skills react to what happens in the person's Org files.
+func (d *daemon) reactions() *reaction.Reactions {
+	return reaction.New(reaction.Config{
+		Matcher: d.agent, Turns: d.journal.Turns, PerHour: func() int { return d.settings.Last().ReactionsPerHour() }, Now: d.config.Now, Logger: d.log,
+	})
 }
 
 // edges returns the tasks of the sensors and channels, which take events from outside beside the

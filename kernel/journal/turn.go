@@ -285,6 +285,12 @@ func (s *TurnStore) List(ctx context.Context, session string, after int64, limit
 	return turns, s.failure(ctx, "read the turns of a session", err)
 }
 
+// CountSince returns how many turns of a session were accepted at a time or later.
+func (s *TurnStore) CountSince(ctx context.Context, session string, since time.Time) (count int, err error) {
+	err = s.readers.QueryRowContext(ctx, "SELECT count(*) FROM turn WHERE session = ? AND accepted >= ?", session, since.UnixMicro()).Scan(&count)
+	return count, s.failure(ctx, "count the turns of a session", err)
+}
+
 // Mark is an element of a conversation with an id: a question, an answer or a notice.
 type Mark struct {
 	Turn  string

@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"testing"
+	"time"
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
@@ -65,6 +66,22 @@ func TestRetryGoesBehindTheQueued(t *testing.T) {
 }
 
 // What there is to go on with is told in its order, and without what is asked in it.
+// The turns of a session are counted that were accepted at a time or later.
+func TestCountSince(t *testing.T) {
+	j := fresh(t)
+	first := accepted(t, j, "q1", "one", "a")
+	second := accepted(t, j, "q2", "one", "b")
+	accepted(t, j, "q3", "two", "c")
+	for since, want := range map[time.Time]int{first.Accepted: 2, second.Accepted: 1, second.Accepted.Add(time.Microsecond): 0} {
+		if second.Accepted.Equal(first.Accepted) && since.Equal(first.Accepted) {
+			want = 2
+		}
+		if got, err := j.Turns.CountSince(t.Context(), "one", since); got != want || err != nil {
+			t.Errorf("since %v: %d and not %d, %v", since, got, want, err)
+		}
+	}
+}
+
 func TestUnfinished(t *testing.T) {
 	j := fresh(t)
 	done := accepted(t, j, "q1", "main", "text")

@@ -1,5 +1,7 @@
 package protocol
 
+import "strings"
+
 // Enums are keywords in plists and strings in JSON. The method PlistKeyword
 // marks a type as an enum for the plist codec.
 
@@ -28,6 +30,10 @@ const (
 
 // PlistKeyword marks the type as an enum.
 func (Sensor) PlistKeyword() {}
+
+// OfOrg reports whether the event tells what happened in the person's Org files, such as :org-save. The
+// list of these sensors is in Emacs, which reports them; here their names begin alike.
+func (s Sensor) OfOrg() bool { return strings.HasPrefix(string(s), "org-") }
 
 // Channel says where a message came from, and so where its answer goes.
 type Channel string

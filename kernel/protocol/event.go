@@ -29,6 +29,16 @@ const PayloadSkill = "skill"
 // sent it. Tools may read the files of its project.
 const PayloadDirectory = "directory"
 
+// Fields of the payload of an event of the person's Org files. PayloadHeadings are plists, one for each
+// heading that it is about. PayloadBy of a heading is who changed it: absent for the person; from a client
+// the turn of the agent that did, and for skills the name of the skill. PayloadChain is how many reactions
+// of the agent led to the event; the kernel sets it.
+const (
+	PayloadHeadings = "headings"
+	PayloadBy       = "by"
+	PayloadChain    = "chain"
+)
+
 // PayloadGroup is the field of a message's payload that is set if others read the
 // conversation. The agent mentions nothing private in it.
 const PayloadGroup = "group"

@@ -74,6 +74,18 @@ type EventResult struct {
 	State TurnState `json:"state,omitempty"`
 }
 
+// EventCheckResult is what an event that is for all skills would lead to. Nothing of it was done.
+type EventCheckResult struct {
+	Skills []EventSkill `json:"skills"`
+}
+
+// EventSkill is a skill whose trigger is true for an event.
+type EventSkill struct {
+	Name    string `json:"name"`
+	Session string `json:"session"`           // the conversation in which it would answer
+	Refused string `json:"refused,omitempty"` // why it would not, "" if it would
+}
+
 // TurnParams names a turn by its id or by its question's id. A request to stop
 // may name the session instead; it means the turn that runs there.
 type TurnParams struct {

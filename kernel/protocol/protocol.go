@@ -24,6 +24,7 @@ const FrameLimit = 8 << 20
 const (
 	MethodInitialize       = "initialize"
 	MethodEvent            = "event"
+	MethodEventCheck       = "event/check"
 	MethodTurnCancel       = "turn/cancel"
 	MethodTurnRetry        = "turn/retry"
 	MethodTurnGet          = "turn/get"
@@ -118,6 +119,7 @@ func Methods() []Method {
 	return []Method{
 		{MethodInitialize, typeOf[InitializeParams](), typeOf[InitializeResult]()},
 		{MethodEvent, typeOf[Object](), typeOf[EventResult]()},
+		{MethodEventCheck, typeOf[Object](), typeOf[EventCheckResult]()},
 		{MethodTurnCancel, typeOf[TurnParams](), typeOf[TurnCancelResult]()},
 		{MethodTurnRetry, typeOf[TurnRetryParams](), typeOf[EventResult]()},
 		{MethodTurnGet, typeOf[TurnGetParams](), typeOf[TurnGetResult]()},

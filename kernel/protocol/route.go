@@ -15,6 +15,7 @@ const (
 	RouteMCP      RouteKind = "mcp"      // a program that called a tool; the result goes back to it
 	RouteSubagent RouteKind = "subagent" // a part of a turn's work; the report goes to that turn's conversation
 	RouteTask     RouteKind = "task"     // a plan of the person's; the outcome is delivered to them
+	RouteReaction RouteKind = "reaction" // a reaction to what the person did in a file; nobody waits for an answer
 	RoutePost     RouteKind = "post"     // text of another turn; it is the conversation's and wants no answer
 	RouteNone     RouteKind = "none"     // an event to which nobody waits for an answer
 )
@@ -66,12 +67,12 @@ func RouteOf(sensor Sensor, channel Channel, chat string) Route {
 }
 
 // Local reports whether only the person at this machine is on the route, so that the agent may
-// mention private things. The person is in an editor or at a command line, planned a task, or
-// started a subagent from there. A program that calls tools is another listener: nobody knows what
+// mention private things. The person is in an editor or at a command line, planned a task, did
+// something in a file, or started a subagent from there. A program that calls tools is another listener: nobody knows what
 // it does with what it is told.
 func (r Route) Local() bool {
 	switch r.Kind {
-	case RouteEmacs, RouteCLI, RouteTask:
+	case RouteEmacs, RouteCLI, RouteTask, RouteReaction:
 		return true
 	case RouteSubagent:
 		return r.Channel == "" || r.Channel == ChannelEmacs || r.Channel == ChannelCLI
@@ -82,7 +83,7 @@ func (r Route) Local() bool {
 // Unattended reports whether the conversation may have no client that shows it. All clients with
 // notices are notified of approvals that wait in it.
 func (r Route) Unattended() bool {
-	return r.Kind == RouteMCP || r.Kind == RouteSubagent || r.Kind == RouteTask || r.Kind == RouteNone
+	return r.Kind == RouteMCP || r.Kind == RouteSubagent || r.Kind == RouteTask || r.Kind == RouteReaction || r.Kind == RouteNone
 }
 
 // Elsewhere reports whether the answer is sent to a channel or a peer. On any other route it is
@@ -95,7 +96,9 @@ func (r Route) TakesProse() bool { return r.Kind != RoutePeer && r.Kind != Route
 
 // AwaitsAnswer reports whether somebody waits for a text at the end. If nobody does, a turn ends
 // with its last act: when the skill has nothing more to propose, or when the model writes prose.
-func (r Route) AwaitsAnswer() bool { return r.Kind != RouteNone && r.Kind != "" }
+func (r Route) AwaitsAnswer() bool {
+	return r.Kind != RouteNone && r.Kind != RouteReaction && r.Kind != ""
+}
 
 // String is the route for people and for the log.
 func (r Route) String() string {

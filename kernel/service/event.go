@@ -8,6 +8,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/reaction"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
@@ -86,7 +87,8 @@ func (r EventReader) command(event *protocol.Event) error {
 }
 
 // Intake takes events from every source. It resolves the settings of an event, and submits it to
-// its conversation for the best skill, or for all skills that match. An interrupt stops the running turn of
+// its conversation for the best skill, or for all skills that match. What happens in the person's Org files
+// goes to the skills that react to it. An interrupt stops the running turn of
 // its conversation at once, and nothing else: what waits there goes on.
 type Intake struct {
 	Settings SentResolver
@@ -94,8 +96,10 @@ type Intake struct {
 	Sessions Broadcaster
 	Matcher  Matcher
 	Consent  Consent
-	NewID    func() string
-	Logger   *slog.Logger
+	// Reactions decides about events of the person's Org files.
+	Reactions *reaction.Reactions
+	NewID     func() string
+	Logger    *slog.Logger
 }
 
 // Take implements [sensor.Take]. An event without a session belongs to the main session.
@@ -108,13 +112,10 @@ func (i Intake) Take(ctx context.Context, event protocol.Event) (protocol.EventR
 		stopped, err := i.Sessions.Cancel(ctx, protocol.TurnParams{Session: event.Session})
 		return protocol.EventResult{Event: event.ID, Turn: stopped.Turn}, err
 	}
-	// An event that was taken before is acknowledged again, even if its model or settings are gone.
-	if _, err := i.Known.TurnOfEvent(ctx, event.ID); protocol.ErrorCode(err) == protocol.CodeNotFound {
-		if err := i.Settings.ResolveSent(ctx, &event); err != nil {
-			return protocol.EventResult{}, err
-		}
+	if event.Sensor.OfOrg() {
+		return i.Reactions.React(ctx, event, i.broadcast)
 	}
-	if err := i.Consent.CheckConsent(event.Consent); err != nil {
+	if err := i.admit(ctx, &event); err != nil {
 		return protocol.EventResult{}, err
 	}
 	if !event.Broadcast() {
@@ -126,6 +127,42 @@ func (i Intake) Take(ctx context.Context, event protocol.Event) (protocol.EventR
 		return protocol.EventResult{Event: event.ID}, nil
 	}
 	return i.Sessions.Broadcast(ctx, event, skills)
+}
+
+// admit resolves the settings of an event, and checks the person's consent. An event that was taken before is
+// acknowledged again, even if its model or settings are gone.
+func (i Intake) admit(ctx context.Context, event *protocol.Event) error {
+	if _, err := i.Known.TurnOfEvent(ctx, event.ID); protocol.ErrorCode(err) == protocol.CodeNotFound {
+		if err := i.Settings.ResolveSent(ctx, event); err != nil {
+			return err
+		}
+	}
+	return i.Consent.CheckConsent(event.Consent)
+}
+
+// broadcast implements [reaction.Submit].
+func (i Intake) broadcast(ctx context.Context, event protocol.Event, skill string) (protocol.EventResult, error) {
+	if err := i.admit(ctx, &event); err != nil {
+		return protocol.EventResult{}, err
+	}
+	return i.Sessions.Broadcast(ctx, event, []string{skill})
+}
+
+// Check returns which skills an event would go to that is for all of them, and submits it to none.
+func (i Intake) Check(ctx context.Context, event protocol.Event) (protocol.EventCheckResult, error) {
+	if !event.Broadcast() || event.Sensor == protocol.SensorInterrupt {
+		return protocol.EventCheckResult{}, protocol.Errorf(protocol.CodeInvalidParams, "a :%s is for one skill, if for any", event.Sensor)
+	}
+	event.Session = cmp.Or(event.Session, protocol.MainSession)
+	if event.Sensor.OfOrg() {
+		plan, err := i.Reactions.Plan(ctx, event)
+		return protocol.EventCheckResult{Skills: plan.Skills}, err
+	}
+	var result protocol.EventCheckResult
+	for _, name := range i.Matcher.Matching(ctx, event) {
+		result.Skills = append(result.Skills, protocol.EventSkill{Name: name, Session: event.Session})
+	}
+	return result, nil
 }
 
 // Events takes the events that clients report.
@@ -178,7 +215,16 @@ type Consent interface {
 
 // Methods returns the methods of this service.
 func (e Events) Methods() []Method {
-	return []Method{{protocol.MethodEvent, ForClient(e.take)}}
+	return []Method{{protocol.MethodEvent, ForClient(e.take)}, {protocol.MethodEventCheck, ForClient(e.check)}}
+}
+
+// check answers what an event would lead to.
+func (e Events) check(ctx context.Context, client *rpc.Client, params protocol.Object) (protocol.EventCheckResult, error) {
+	event, err := e.Reader.Read(client, params)
+	if err != nil {
+		return protocol.EventCheckResult{}, err
+	}
+	return e.Intake.Check(ctx, event)
 }
 
 // take takes an event that a client reports.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/channel"
@@ -14,6 +15,7 @@ import (
 	"org-agent/kernel/kind"
 	"org-agent/kernel/prompt"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/reaction"
 	"org-agent/kernel/rpc"
 	"org-agent/kernel/service"
 	"org-agent/kernel/skill"
@@ -50,6 +52,7 @@ type fakeIntake struct {
 	matching  []string
 	known     string
 	consent   string
+	reacted   map[string]int
 	missing   string // the error of a setting that does not exist any more
 }
 
@@ -75,6 +78,7 @@ func (i *fakeIntake) Submit(_ context.Context, event protocol.Event) (protocol.E
 }
 func (i *fakeIntake) Broadcast(_ context.Context, event protocol.Event, skills []string) (protocol.EventResult, error) {
 	i.broadcast = append(i.broadcast, skills...)
+	i.submitted = append(i.submitted, event)
 	return protocol.EventResult{Event: event.ID}, nil
 }
 func (i *fakeIntake) Cancel(_ context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error) {
@@ -89,8 +93,16 @@ func (i *fakeIntake) CheckConsent(agreed string) error {
 	return nil
 }
 
+func (i *fakeIntake) Turn(context.Context, string) (journal.Turn, error) {
+	return journal.Turn{Skill: "one"}, nil
+}
+func (i *fakeIntake) CountSince(_ context.Context, session string, _ time.Time) (int, error) {
+	return i.reacted[session], nil
+}
+
 func (i *fakeIntake) service(newID func() string) service.Intake {
-	return service.Intake{Settings: i, Known: i, Sessions: i, Matcher: i, Consent: i, NewID: newID, Logger: discardLogger}
+	reactions := reaction.New(reaction.Config{Matcher: i, Turns: i, PerHour: func() int { return 2 }, Logger: discardLogger})
+	return service.Intake{Settings: i, Known: i, Sessions: i, Matcher: i, Consent: i, Reactions: reactions, NewID: newID, Logger: discardLogger}
 }
 
 // A message goes to its conversation, a command to its skill, and a misspelt command to no model.
@@ -155,9 +167,44 @@ func TestBroadcast(t *testing.T) {
 		t.Errorf("for nobody: %+v, %v, %+v", result, err, i)
 	}
 	i.matching = []string{"one", "two"}
-	if _, err := take(t.Context(), event); err != nil || len(i.submitted) > 0 || !slices.Equal(i.broadcast, i.matching) {
+	if _, err := take(t.Context(), event); err != nil || len(i.submitted) != 1 || !slices.Equal(i.broadcast, i.matching) {
 		t.Errorf("for two: %v, %+v", err, i)
 	}
+}
+
+// What happens in an Org file goes to each skill that reacts, in the conversation of its reactions and with the
+// settings of that; an event that is only checked goes to none.
+func TestReactions(t *testing.T) {
+	i := &fakeIntake{matching: []string{"one", "two", "three"}, reacted: map[string]int{"reactions-of-three": 2}}
+	s := newSkills(t)
+	reader := service.EventReader{Notes: s.Notes.Current, Prompts: s.Prompts.Current}
+	conn := serve(t, service.Events{Reader: reader, Intake: i.service(func() string { return "made" }), RecordSender: func(*rpc.Client, string) {}}.Methods())("a shell")
+	event := protocol.Object{{Key: "sensor", Value: protocol.Keyword("org-save")}, {Key: "id", Value: "e1"}, {Key: "file", Value: "/a.org"},
+		{Key: "headings", Value: []any{protocol.Object{{Key: "id", Value: "h"}, {Key: "by", Value: "t1"}}}}}
+	var checked protocol.EventCheckResult
+	if err := conn.Call(within(t), protocol.MethodEventCheck, event, &checked); err != nil || len(i.submitted) > 0 {
+		t.Errorf("checked: %v, %+v", err, i.submitted)
+	}
+	if len(checked.Skills) != 3 || !strings.Contains(checked.Skills[0].Refused, "itself") || checked.Skills[1].Refused != "" ||
+		checked.Skills[1].Session != "reactions-of-two" || !strings.Contains(checked.Skills[2].Refused, "2 times within an hour") {
+		t.Errorf("checked: %+v", checked)
+	}
+	var result protocol.EventResult
+	if err := conn.Call(within(t), protocol.MethodEvent, event, &result); err != nil || result.Event != "e1+two" {
+		t.Errorf("taken: %+v, %v", result, err)
+	}
+	if len(i.submitted) != 1 || i.submitted[0].Session != "reactions-of-two" || !slices.Equal(i.broadcast, []string{"two"}) || !slices.Equal(i.resolved, []string{"e1+two"}) {
+		t.Errorf("submitted: %+v to %q, resolved %q", i.submitted, i.broadcast, i.resolved)
+	}
+	err := conn.Call(within(t), protocol.MethodEventCheck, protocol.Object{{Key: "sensor", Value: protocol.Keyword("interrupt")}}, &checked)
+	wantError(t, "an interrupt", err, protocol.CodeInvalidParams, "is for one skill")
+	heartbeat := protocol.Object{{Key: "sensor", Value: protocol.Keyword("heartbeat")}}
+	if err := conn.Call(within(t), protocol.MethodEventCheck, heartbeat, &checked); err != nil || len(checked.Skills) != 3 || checked.Skills[0].Session != "main" {
+		t.Errorf("a heartbeat: %+v, %v", checked, err)
+	}
+	i.consent = "elsewhere"
+	err = conn.Call(within(t), protocol.MethodEvent, event, &result)
+	wantError(t, "without consent", err, protocol.CodeConsent, "elsewhere")
 }
 
 // fakeComposer composes nothing, and records its calls.

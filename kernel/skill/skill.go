@@ -149,6 +149,9 @@ func (k *Skill) matches(ctx context.Context, event lisp.Data) (bool, error) {
 // Line returns the line at which the note defines the skill.
 func (k *Skill) Line() int { return k.line }
 
+// MatchesAll reports whether the trigger accepts every event.
+func (k *Skill) MatchesAll() bool { return k.catchAll }
+
 // Checks reports whether the skill has a symbolic function.
 func (k *Skill) Checks() bool { return k.symbolic != nil }
 

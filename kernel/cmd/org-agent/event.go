@@ -15,6 +15,7 @@ type eventCommand struct {
 	Session string   `help:"The conversation that the event belongs to." default:"main"`
 	With    []string `help:"A field of the event, for the trigger and the functions of skills." placeholder:"NAME=VALUE" sep:"none"`
 	ID      string   `help:"The event's id. An event with the id of an earlier one is taken once."`
+	DryRun  bool     `name:"dry-run" help:"Only print which skills it would wake, and why others not."`
 }
 
 // Run reports the event. A message is not one: "org-agent chat" sends those.
@@ -36,6 +37,9 @@ func (c *eventCommand) Run(ctx context.Context, proc *process) error {
 		}
 		event.Set(name, value)
 	}
+	if c.DryRun {
+		return c.check(ctx, proc, event)
+	}
 	var result protocol.EventResult
 	if err := proc.call(ctx, protocol.MethodEvent, event, &result); err != nil {
 		return err
@@ -49,6 +53,25 @@ func (c *eventCommand) Run(ctx context.Context, proc *process) error {
 		fmt.Fprintf(proc.stdout, "nothing runs in %s\n", c.Session)
 	default:
 		return fmt.Errorf("no skill triggers on :%s with that; \"org-agent skill list\" shows the skills", sensor)
+	}
+	return nil
+}
+
+// check prints what the event would lead to.
+func (c *eventCommand) check(ctx context.Context, proc *process, event protocol.Object) error {
+	var result protocol.EventCheckResult
+	if err := proc.call(ctx, protocol.MethodEventCheck, event, &result); err != nil {
+		return err
+	}
+	for _, s := range result.Skills {
+		if s.Refused != "" {
+			fmt.Fprintf(proc.stdout, "%s would not run: %s\n", s.Name, s.Refused)
+		} else {
+			fmt.Fprintf(proc.stdout, "%s would run, in the conversation %s\n", s.Name, s.Session)
+		}
+	}
+	if len(result.Skills) == 0 {
+		return fmt.Errorf("no skill triggers on :%s with that; \"org-agent skill list\" shows the skills", event.Text("sensor"))
 	}
 	return nil
 }
