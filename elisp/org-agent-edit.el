@@ -7,26 +7,22 @@
 
 ;;; Commentary:
 
-;; The act `:edit' replaces one text, `:old', by another, `:new', in a
-;; file or in an entry that is named by its `:ID:'.  A person has allowed
-;; exactly this change, so it is made exactly or not at all: `:old'
-;; has to be there once.  It is made in the buffer that visits the file,
-;; as one undo step; a buffer that held unsaved work stays unsaved, any
-;; other is saved.  Nothing here asks: where Emacs would have to, the edit
-;; is refused.
+;; The act `:edit' replaces one text, `:old', by another, `:new', in a file
+;; or in an entry that is named by its `:ID:'.  A person has allowed exactly
+;; this change, so it is made exactly or not at all: `:old' has to be there
+;; once.  It is made in the buffer that visits the file, as one undo step; a
+;; buffer that held unsaved work stays unsaved, any other is saved.  Nothing
+;; here asks: where Emacs would have to, the edit is refused.
 ;;
-;; An act is performed once for its id.  When the kernel loses the
-;; connection before the receipt arrives, it sends the act again with
-;; `:settle'.  The reply is then the stored receipt, or else the outcome
-;; that the text shows.
+;; An act is performed once for its id.  When the kernel loses the connection
+;; before the receipt arrives, it sends the act again with `:settle'.  The reply
+;; is then the stored receipt, or else the outcome that the text shows.
 ;;
-;; The act `:set-properties' sets properties of the entry with an `:ID:', in
-;; the buffer that has it: an open one, or the one that visits the file
-;; where Org knows the entry to be, or an agenda file.  Like an edit it is
-;; made whole or not at all, as one undo step, and without a question.
-;;
-;; The kernel's policy has allowed the act before; values that must never
-;; be set are refused here again.
+;; The act `:set-properties' sets properties of the entry with an `:ID:', in the
+;; buffer that has it: an open one, or the one that visits the file where Org
+;; knows the entry to be, or an agenda file.  Like an edit it is whole or not at
+;; all, one undo step, and without a question.  The kernel's policy has allowed
+;; the act before; values that must never be set are refused here again.
 
 ;;; Code:
 
@@ -45,8 +41,7 @@
 
 (defvar org-agent-edit--veiled nil
   "Non-nil while an act of a model is made or checked.
-Private parts (see `org-agent-private-parts') are then treated as if
-they were not there.")
+Private parts, see `org-agent-private-parts', are then as if not there.")
 
 (defvar org-agent-edit--receipts nil
   "Receipts of the latest edits, an alist by the act's id.")
@@ -73,6 +68,9 @@ The symbol of such a performer has the property `org-agent-edit'."
                       #'org-agent-edit--check))
 (put 'org-agent-edit-perform 'org-agent-edit t)
 
+(defvar org-agent-edit-changed-functions nil
+  "Functions that get the parameters and the receipt of an act that changed this.")
+
 (defun org-agent-edit-act (params locate change settle check)
   "Perform, settle or check the act with PARAMS; return the receipt.
 LOCATE returns the parameters for `org-agent-edit-in', which calls one of
@@ -93,8 +91,13 @@ CHECK refuses if the change could not be made."
        ((plist-get params :check) (there check) nil)
        (known (cdr known))
        ((plist-get params :settle) (there settle))
-       (t (org-agent-edit--remember (plist-get params :id)
-                                    (there change)))))))
+       (t (org-agent-edit--remember
+           (plist-get params :id)
+           (there (lambda (old new)
+                    (let ((receipt (funcall change old new)))
+                      (run-hook-with-args 'org-agent-edit-changed-functions
+                                          params receipt)
+                      receipt)))))))))
 
 (defun org-agent-edit--remember (id receipt)
   "Store RECEIPT for the act ID, and return it."

@@ -83,8 +83,8 @@ For others see `org-agent-inert-list-argument-held-p'.")
   "Matches the keys of properties that are held.")
 
 (defconst org-agent-inert-list-tags
-  '("user" "agent" "draft" "unsent" "agenttask" "crypt" "noagent")
-  "Tags that mark turns and tasks, or hide text.")
+  '("user" "agent" "draft" "unsent" "agenttask" "agenthook" "crypt" "noagent")
+  "Tags that mark turns and tasks, wake skills, or hide text.")
 
 (defconst org-agent-inert-list-link-types '("http" "https" "mailto" "id" "file")
   "Types of links that may stay links.")

@@ -79,7 +79,7 @@ var rules = list{
 	// Rule 6. ID is how a conversation knows its turns. The others name files, keys and times, or
 	// what an export of a subtree does.
 	properties: words("id cron dir attach_dir archive cryptkey logging cookie_data"),
-	tags:       words("user agent draft unsent agenttask crypt noagent"),
+	tags:       words("user agent draft unsent agenttask agenthook crypt noagent"),
 	// Rule 5. Following a link of these types runs code, opens a program, or connects.
 	linkTypes: words(
 		"attachment bash bbdb bibtex bookmark calc calibre custom djvu docview doi elfeed elisp elisp-symbol emacs eshell eww",
