@@ -366,6 +366,12 @@ The temporary buffer has the name of the file, since Org looks at it."
            unless (or (file-remote-p file) (org-agent-private-name-p file))
            collect (file-truename file)))
 
+;;;###autoload
+(defun org-agent-agenda-keywords-and-files ()
+  "Return what a reader of the agenda files needs, a plist."
+  (list :files (org-agent-agenda--notes-agenda)
+        :sequences (org-agent-agenda--notes-sequences)))
+
 (defun org-agent-agenda--notes-sequences ()
   "Return the TODO keywords as the values of lines `#+TODO:'."
   (let ((all (default-value 'org-todo-keywords)))

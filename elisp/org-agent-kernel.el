@@ -13,9 +13,8 @@
 ;;
 ;; All functions return at once, but `org-agent-kernel-call'.  When the
 ;; kernel is ready `org-agent-kernel-ready-hook' runs, and when it is lost
-;; `org-agent-kernel-lost-hook'.  A kernel that died is started again.  A
-;; kernel that was stopped on purpose is started again when a person uses
-;; it.
+;; `org-agent-kernel-lost-hook'.  A kernel that died is started again; one
+;; that was stopped on purpose, when a person uses it.
 
 ;;; Code:
 
@@ -30,8 +29,9 @@
 (defvar org-agent-kernel--connect-timeout 10
   "Seconds that a kernel has to accept a connection.")
 
-(defvar org-agent-kernel-ready-hook '(org-agent-send-check-environment
-                                      org-agent-skill-help)
+(defvar org-agent-kernel-ready-hook
+  '(org-agent-send-check-environment org-agent-skill-help
+    org-agent-tasks-announce-wanted)
   "Hook run when a kernel has accepted this Emacs as a client.")
 
 (defvar org-agent-kernel-lost-hook nil

@@ -191,7 +191,8 @@ Lines are not wrapped in these lists, since rows are cut at the edge."
 
 (defconst org-agent-list--states
   '((org-agent-list-good "running" "live" "effective" "ok" "allow" "works")
-    (org-agent-list-attention "waiting for you" "warn" "ask" "keep?" "paused")
+    (org-agent-list-attention "waiting for you" "warn" "ask" "keep?" "paused"
+                              "retry" "not armed" "changed")
     (org-agent-list-bad "failed" "fail" "failing" "error" "refuse" "void"))
   "The words for states that have a face.")
 

@@ -7,17 +7,23 @@
 
 ;;; Commentary:
 
-;; `org-agent-tasks' lists the headings of tasks.org that the agent does when
-;; they are due, with the next time of each.  RET visits the heading, and x
-;; has a task done now.
+;; `org-agent-tasks' lists the headings that the agent does when they are
+;; due, with the next time of each: those of tasks.org, and those of your
+;; agenda files that have the tag of `org-agent-tasks-agenda-tag'.  The
+;; latter are done only after you armed them: a shows all of what would be
+;; done, and C-c C-c there arms it.  RET visits the heading, and x has a task
+;; done now.
 
 ;;; Code:
 
 (require 'iso8601)
+(require 'subr-x)
 (require 'org-agent-kernel)
 (require 'org-agent-list)
+(require 'org-agent-section)
 (require 'org-agent)
 
+(declare-function org-agent-agenda-keywords-and-files "org-agent-agenda" ())
 (declare-function org-agent-chat-open "org-agent-chat" (session))
 
 (defvar org-agent-tasks-mode-map
@@ -25,25 +31,45 @@
     (set-keymap-parent map org-agent-list-mode-map)
     (define-key map (kbd "RET") #'org-agent-tasks-visit)
     (define-key map "x" #'org-agent-tasks-run)
+    (define-key map "a" #'org-agent-tasks-arm)
+    (define-key map "d" #'org-agent-tasks-disarm)
     map)
   "Keymap of the list of tasks.")
 
 (define-derived-mode org-agent-tasks-mode org-agent-list-mode "Org-Agent-Tasks"
   "Major mode of the list of tasks.
-\\<org-agent-tasks-mode-map>\\[org-agent-tasks-visit] visits the heading of a task, \\[org-agent-tasks-run] has it done now."
+\\<org-agent-tasks-mode-map>\\[org-agent-tasks-visit] visits the heading of a task, \\[org-agent-tasks-run] has it done now.
+\\[org-agent-tasks-arm] shows what a task outside of tasks.org would do, to arm it, and
+\\[org-agent-tasks-disarm] disarms it.
+
+\\{org-agent-tasks-mode-map}"
   :interactive nil
   (org-agent-list-columns
-   [("Next" 20 t) ("Task" 26 t) ("When" 18 t) ("State" 8 t)]
+   [("Next" 20 t) ("Task" 25 t) ("When" 18 t) ("State" 9 t)]
    #'org-agent-tasks--ask
-   "\\<org-agent-tasks-mode-map>\\[org-agent-tasks-visit] visit  \\[org-agent-tasks-run] do it now"))
+   "\\<org-agent-tasks-mode-map>\\[org-agent-tasks-visit] visit  \\[org-agent-tasks-arm] arm  \\[org-agent-tasks-disarm] disarm  \\[org-agent-tasks-run] do it now"))
 
 ;;;###autoload
 (defun org-agent-tasks ()
-  "List the tasks of tasks.org and when each is due."
+  "List the tasks of the agent and when each is due.
+They are those of `tasks.org', and those of your agenda files if
+`org-agent-tasks-agenda-tag' says so."
   (interactive)
   (org-agent-kernel-check)
+  (org-agent-tasks-announce-wanted)
   (org-agent-list-open "*org-agent-tasks*" 'org-agent-tasks-mode
                        #'org-agent-tasks--ask))
+
+;;;###autoload
+(defun org-agent-tasks-announce ()
+  "Tell the kernel in which files `org-agent-tasks-agenda-tag' has tasks.
+When it is nil, there are none but what is armed."
+  (when (org-agent-kernel-ready-p)
+    (org-agent-kernel-request
+     "schedule/watch"
+     (and org-agent-tasks-agenda-tag
+          (append (list :tag org-agent-tasks-agenda-tag)
+                  (org-agent-agenda-keywords-and-files))))))
 
 (defun org-agent-tasks--ask (&rest _)
   "Request the tasks, and show them when they arrive."
@@ -69,7 +95,7 @@
                     "never"))
                 (org-agent-one-line (plist-get task :title))
                 (org-agent-one-line (plist-get task :when))
-                (plist-get task :state))))
+                (org-agent-list-state (plist-get task :state)))))
 
 (defun org-agent-tasks--at-point ()
   "Return the task on this line, a plist."
@@ -95,11 +121,92 @@ If the task is at work, open its conversation instead."
         (buffer (current-buffer)))
     (org-agent-kernel-ask
      "schedule/run"
-     (list :task (or (plist-get task :id) (plist-get task :title)))
+     (list :task (plist-get task :hash))
      (lambda (result)
        (org-agent-say "Begun in the conversation %s" (plist-get result :session))
        (when (buffer-live-p buffer)
          (with-current-buffer buffer (revert-buffer)))))))
+
+;;;; Arming
+
+(defvar org-agent-tasks-arm-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-c C-c") #'org-agent-tasks-arm-this)
+    map)
+  "Keymap of the text of a task that can be armed.")
+
+(defvar-local org-agent-tasks--this nil
+  "The task that this buffer shows, a plist from the kernel.")
+
+(define-derived-mode org-agent-tasks-arm-mode special-mode "Org-Agent-Task"
+  "Major mode of all that a task would do.
+\\<org-agent-tasks-arm-mode-map>\\[org-agent-tasks-arm-this] arms it."
+  :interactive nil
+  (setq bidi-display-reordering nil
+        header-line-format
+        '(:eval (org-agent-section-header
+                 nil (concat "\\<org-agent-tasks-arm-mode-map>"
+                             "\\[org-agent-tasks-arm-this] have it done"
+                             "  \\[quit-window] not now"))))
+  (visual-line-mode))
+
+(defun org-agent-tasks-arm ()
+  "Show all of what the task on this line would do, to arm it."
+  (interactive nil org-agent-tasks-mode)
+  (let* ((task (org-agent-tasks--other))
+         (found (org-agent-kernel-call
+                 "schedule/list"
+                 (list :task (plist-get task :hash) :times 3 :text t))))
+    (pop-to-buffer (get-buffer-create "*org-agent-task*"))
+    (org-agent-tasks-arm-mode)
+    (setq org-agent-tasks--this (car (plist-get found :tasks)))
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (insert (org-agent-tasks--described org-agent-tasks--this))
+      (goto-char (point-min)))))
+
+(defun org-agent-tasks--described (task)
+  "Return a text that says all of what TASK would do, and when."
+  (concat
+   (format "A task in %s, line %d.  The agent is to do this,\n%s:\n\n"
+           (abbreviate-file-name (plist-get task :file)) (plist-get task :line)
+           (if-let* ((times (plist-get task :times)))
+               (concat "at " (string-join times ",\n   "))
+             "though no time is planned any more"))
+   (plist-get task :text) "\n\n"
+   (substitute-command-keys
+    "\\<org-agent-tasks-arm-mode-map>\\[org-agent-tasks-arm-this] arms it.")
+   "  When the heading or its text is changed it is\n"
+   "not armed any more, and you are told.\n"))
+
+(defun org-agent-tasks-arm-this ()
+  "Have the task that this buffer shows done at its times."
+  (interactive nil org-agent-tasks-arm-mode)
+  (org-agent-tasks--set org-agent-tasks--this nil)
+  (quit-window))
+
+(defun org-agent-tasks-disarm ()
+  "Have the task on this line not done any more, until it is armed again."
+  (interactive nil org-agent-tasks-mode)
+  (org-agent-tasks--set (org-agent-tasks--other) t))
+
+(defun org-agent-tasks--other ()
+  "Return the task on this line, which must be outside of tasks.org."
+  (let ((task (org-agent-tasks--at-point)))
+    (unless (plist-get task :other)
+      (user-error "A task of tasks.org needs no arming: `:ENABLED: nil' holds it up"))
+    task))
+
+(defun org-agent-tasks--set (task disarm)
+  "Arm TASK, a plist from the kernel, or disarm it if DISARM is non-nil."
+  (org-agent-kernel-ask
+   "schedule/arm"
+   (list :hash (plist-get task :hash) :disarm disarm)
+   (lambda (result)
+     (org-agent-say (if disarm "Not armed any more: %s" "Armed: %s")
+                    (org-agent-one-line (plist-get result :title)))
+     (when-let* ((list (get-buffer "*org-agent-tasks*")))
+       (with-current-buffer list (revert-buffer))))))
 
 (provide 'org-agent-tasks)
 ;;; org-agent-tasks.el ends here

@@ -122,6 +122,32 @@ else `~/.org-agent'."
   :group 'org-agent
   :package-version '(org-agent . "0.1.0"))
 
+;;;; Tasks in the agenda files
+
+(declare-function org-agent-tasks-announce "org-agent-tasks" ())
+
+(defcustom org-agent-tasks-agenda-tag nil
+  "Tag of the headings of your agenda files that are tasks of the agent.
+When nil, only the headings of `tasks.org' are tasks.  With a tag, such as
+\"agenttask\", the kernel looks at the files of `org-agenda-files' for
+headings with that tag and a time.  Each is done only after you armed it
+in the list of `org-agent-tasks', and only as long as you do not change
+it.  The tag agenttask is held where a model writes it."
+  :type '(choice (const :tag "Only tasks.org has tasks" nil)
+                 (string :value "agenttask"))
+  :set (lambda (symbol value)
+         (set-default symbol value)
+         (when (featurep 'org-agent-kernel)
+           (org-agent-tasks-announce)))
+  :group 'org-agent-lists
+  :package-version '(org-agent . "0.1.0"))
+
+(defun org-agent-tasks-announce-wanted ()
+  "Tell the kernel where there are tasks if `org-agent-tasks-agenda-tag' is set.
+This is for `org-agent-kernel-ready-hook'."
+  (when org-agent-tasks-agenda-tag
+    (org-agent-tasks-announce)))
+
 ;;;; Requests of the kernel
 
 (defvar org-agent-performers

@@ -49,5 +49,58 @@
           (should (looking-at "\\* TODO Water report"))
           (kill-buffer))))))
 
+(ert-deftest org-agent-tasks-armed ()
+  "A heading of the agenda is listed, shown whole, armed, done and disarmed."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "It is done" '(times . -1)))
+    (let* ((file (expand-file-name "agenda.org" org-agent-fake-directory))
+           (org-agenda-files (list file))
+           (org-agent-tasks-agenda-tag "agenttask")
+           (state (lambda ()
+                    (plist-get (caar tabulated-list-entries) :state))))
+      (with-temp-file file
+        (insert "* TODO Plans\nSCHEDULED: <2031-03-01 Sat 09:00 +1d>\n"
+                "* TODO Water report :agenttask:\n"
+                "SCHEDULED: <2031-03-01 Sat 09:00 ++1w>\nsince yesterday\n"))
+      (org-agent-tasks)
+      (with-current-buffer "*org-agent-tasks*"
+        (org-agent-fake-wait tabulated-list-entries)
+        (should (= 1 (length tabulated-list-entries)))
+        (should (string-match-p
+                 "^  2031-03-01 Sat 09:00 +Water report +<2031-.* +not armed"
+                 (buffer-string)))
+        (goto-char (point-min))
+        (while (not (tabulated-list-get-id)) (forward-line))
+        (save-window-excursion
+          (org-agent-tasks-arm)
+          (should (equal "*org-agent-task*" (buffer-name)))
+          (dolist (part '("agenda.org, line 3" "Saturday 1 March 2031 09:00"
+                          "\nWater report\nsince yesterday\n"))
+            (should (string-match-p (regexp-quote part) (buffer-string))))
+          (should (equal "not armed" (with-current-buffer "*org-agent-tasks*"
+                                       (funcall state))))
+          (call-interactively #'org-agent-tasks-arm-this))
+        (org-agent-fake-wait (equal "planned" (funcall state)))
+        (goto-char (point-min))
+        (while (not (tabulated-list-get-id)) (forward-line))
+        (org-agent-tasks-run))
+      (org-agent-fake-wait
+       (with-temp-buffer
+         (insert-file-contents file)
+         (string-match-p "Done, planned for" (buffer-string))))
+      (with-current-buffer "*org-agent-tasks*"
+        (revert-buffer)
+        (org-agent-fake-wait (equal "planned" (funcall state)))
+        (goto-char (point-min))
+        (while (not (tabulated-list-get-id)) (forward-line))
+        (org-agent-tasks-disarm)
+        (org-agent-fake-wait (equal "not armed" (funcall state)))
+        (setq org-agent-tasks-agenda-tag nil)
+        (org-agent-tasks-announce)
+        (org-agent-fake-wait
+         (progn (revert-buffer)
+                (accept-process-output nil 0.1)
+                (null tabulated-list-entries)))))))
+
 (provide 'org-agent-tasks-test)
 ;;; org-agent-tasks-test.el ends here

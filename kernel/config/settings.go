@@ -68,6 +68,8 @@ type Settings struct {
 	Notes []string
 	// NotesSet reports whether the file sets Notes, possibly to none.
 	NotesSet bool
+	// TaskFiles are Org files of the person's with tasks that are done when they are armed, as the file writes them.
+	TaskFiles []string
 	// ProposeAfter is how long a conversation must be quiet before the agent proposes what to
 	// remember of it.
 	ProposeAfter Delay
@@ -355,6 +357,7 @@ func (p *settingsParser) section(h *org.Heading) {
 			}
 			return setPaths(&s.Notes, value)
 		}},
+		{"TASK_FILES", func(value string) error { return setPaths(&s.TaskFiles, value) }},
 		{"HISTORY", func(value string) error { s.History = value; return CheckHistory(value) }},
 		{"SKILLS_DISABLED", func(value string) error { return setNames(&s.SkillsDisabled, value) }},
 		{"SKILLS_ALLOWED", func(value string) error { return setNames(&s.SkillsAllowed, value) }},
@@ -526,7 +529,7 @@ func setPaths(to *[]string, value string) error {
 		*to = append(*to, strings.FieldsFunc(part, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' })...)
 	}
 	if len(*to) == 0 {
-		return errors.New("it names no directory")
+		return errors.New("it names nothing")
 	}
 	return nil
 }

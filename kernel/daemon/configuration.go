@@ -22,6 +22,7 @@ func (d *daemon) openConfiguration(info func() protocol.ServerInfo, extraction *
 		service.PartOf(d.loaded, embeddings, func(server *config.EmbeddingServer) { d.memory.upkeep.SetMeaning(d.openMeaning(server)) }),
 		func(_ context.Context, s config.Settings) error {
 			d.memory.upkeep.Reload()
+			d.tasks.Reload()
 			return d.home.CheckNotes(s)
 		},
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"org-agent/kernel/act"
 	"org-agent/kernel/clients"
@@ -39,12 +40,24 @@ func (d *daemon) openTasks(conversations *lateSessions) *tasks.Sensor {
 				d.clients.NotifyAll(protocol.MethodFileChanged, protocol.FileChanged{Files: []string{path}})
 			},
 		},
-		Leases: d.journal.Leases, Turns: d.journal.Turns, Now: d.config.Now, Report: d.faults.Report, Deliver: d.outcomes(conversations).Deliver, Logger: d.log,
+		Leases: d.journal.Leases, Turns: d.journal.Turns, Now: d.config.Now, Report: d.faults.Report, Deliver: d.outcomes(conversations).Deliver, Tell: d.outcomes(conversations).Tell, Logger: d.log,
+		Others: func() []string { return d.home.TaskFiles(d.settings.Last()) },
+		Excluded: func(path string) bool {
+			return slices.ContainsFunc([]string{d.paths.Sessions, d.paths.State}, func(directory string) bool { return below(path, directory) })
+		},
 		Retry: func(ctx context.Context, turn journal.Turn) error {
 			_, err := conversations.Retry(ctx, protocol.TurnRetryParams{Turn: turn.ID}, turn.Settings)
 			return err
 		},
 	})
+}
+
+// below reports whether a path without links is below a directory.
+func below(path, directory string) bool {
+	if real, err := filepath.EvalSymlinks(directory); err == nil {
+		directory = real
+	}
+	return strings.HasPrefix(path, directory+string(filepath.Separator))
 }
 
 // taskEditor is the person's Emacs for the file of tasks.

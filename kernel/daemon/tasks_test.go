@@ -2,6 +2,8 @@ package daemon_test
 
 import (
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -136,4 +138,57 @@ func (in *instance) openLeases(t *testing.T, open, all *[]journal.Lease) int {
 		t.Fatal(err)
 	}
 	return len(*open)
+}
+
+// A heading of a file that Emacs announces begins after it was armed, and its outcome is written there. When its text is
+// changed it is not armed any more, and the conversation says so.
+func TestTasksArmed(t *testing.T) {
+	in := newInstance(t, llmtest.Exchange{Match: "^Say hello\nIn one word.", Reply: "Hello.", Times: -1}, llmtest.Exchange{Match: "^Are you there", Reply: "Yes."})
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	if _, err := e.Ask(within(t), "there", "Are you there?"); err != nil {
+		t.Fatal(err)
+	}
+	agenda := filepath.Join(t.TempDir(), "agenda.org")
+	text := "* Mine\n* TODO Say hello :agenttask:\n:PROPERTIES:\n:CRON:     * * * * * *\n:MAX_RUNS: 2\n:END:\nIn one word.\n"
+	write := func(text string) {
+		if err := os.WriteFile(agenda, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(text)
+	if err := e.Call(within(t), protocol.MethodScheduleWatch, protocol.ScheduleWatchParams{Files: []string{agenda}}, &protocol.Empty{}); err != nil {
+		t.Fatal(err)
+	}
+	var list protocol.ScheduleListResult
+	if err := e.Call(within(t), protocol.MethodScheduleList, protocol.ScheduleListParams{Text: true}, &list); err != nil || len(list.Tasks) != 1 {
+		t.Fatalf("listed are %+v, %v", list, err)
+	}
+	task := list.Tasks[0]
+	if task.State != "not armed" || task.Text != "Say hello\nIn one word." || !task.Other || task.Next == "" {
+		t.Errorf("listed is %+v", task)
+	}
+	if err := e.Call(within(t), protocol.MethodScheduleArm, protocol.ScheduleArmParams{Hash: task.Hash}, &task); err != nil || task.State != "planned" {
+		t.Fatalf("armed is %+v, %v", task, err)
+	}
+	see(t, e, "two results", func() bool { return strings.Count(e.Text(), "Hello.") == 2 })
+	until(t, "the file to say so", func() bool {
+		content, err := os.ReadFile(agenda)
+		return err == nil && strings.Contains(string(content), "* DONE Say hello") && strings.Count(string(content), "Done, planned") == 2
+	})
+	listed := func(count int) bool {
+		return e.Call(within(t), protocol.MethodScheduleList, protocol.ScheduleListParams{}, &list) == nil && len(list.Tasks) == count
+	}
+	until(t, "it to be listed no more", func() bool { return listed(0) })
+	write(text) // it is another plan, which is not armed
+	until(t, "it to be listed", func() bool { return listed(1) && list.Tasks[0].State == "not armed" })
+	write(strings.Replace(text, "* * * * * *", "0 9 * * *", 1))
+	until(t, "it to be read", func() bool { return listed(1) && list.Tasks[0].When == "0 9 * * *" })
+	if err := e.Call(within(t), protocol.MethodScheduleArm, protocol.ScheduleArmParams{Hash: list.Tasks[0].Hash}, &task); err != nil {
+		t.Fatal(err)
+	}
+	write(strings.Replace(text, "* * * * * *", "0 10 * * *", 1))
+	see(t, e, "that it is not armed any more", func() bool {
+		return strings.Contains(e.Text(), "Say hello: not armed any more") && strings.Contains(e.Text(), agenda)
+	})
 }

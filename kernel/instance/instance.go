@@ -92,6 +92,15 @@ func (i Instance) Notes(settings config.Settings) (directories []string) {
 	return directories
 }
 
+// TaskFiles returns the files of TASK_FILES in config.org, absolute.
+func (i Instance) TaskFiles(settings config.Settings) (files []string) {
+	for _, path := range settings.TaskFiles {
+		file, _ := i.Directory(path)
+		files = append(files, file)
+	}
+	return files
+}
+
 // CheckNotes returns an error for people if a directory of NOTES in config.org does not exist.
 func (i Instance) CheckNotes(settings config.Settings) error {
 	for _, path := range settings.Notes {

@@ -15,7 +15,7 @@ import (
 
 // Kind is the kind of a row. It determines the shape of the data. The journal itself writes the
 // kinds event, context, turn, act, receipt, approval, decision, question, answer, rename, fork,
-// usage, preference, session-model, session-preset, steer, spawn, spawn-change, lease, lease-change, inbox,
+// usage, preference, session-model, session-preset, steer, spawn, spawn-change, lease, lease-change, inbox, consent,
 // queued-event and digest, together
 // with the state that they change. The callers of [RecordStore.Append] and
 // [RecordStore.AppendDeferred] write the other kinds and decide their shape.
@@ -58,6 +58,7 @@ const (
 	KindLeaseChange    Kind = "lease-change"    // {"state","note","settled"}: what became of the task; ID is the event's
 	KindInbox          Kind = "inbox"           // {"kind","title"}: what is kept for the owner; ID is the item's
 	KindQueuedEvent    Kind = "queued-event"    // {"sensor","text","fields"}: an event that waits for a heartbeat; ID is the event's
+	KindConsent        Kind = "consent"         // a [Consent]: a task outside of tasks.org was armed, or is not any more; ID is the task's
 	KindAudit          Kind = "audit"           // {"option","version","pid"}: the kernel was started with an option that removes a safeguard
 	KindNotice         Kind = "notice"          // a line for a person
 	KindLog            Kind = "log"             // a line for the log

@@ -14,7 +14,7 @@ type InboxKind string
 const (
 	InboxResult  InboxKind = "result"  // of a task, which could be told nowhere else
 	InboxFailure InboxKind = "failure" // of a task or of the heartbeat
-	InboxAlert   InboxKind = "alert"   // of the heartbeat, which could be told nowhere else
+	InboxAlert   InboxKind = "alert"   // of the heartbeat or about a task, which could be told nowhere else
 )
 
 // InboxItem is one thing that is kept for the owner.

@@ -41,6 +41,8 @@ const (
 	MethodUsageGet         = "usage/get"
 	MethodScheduleList     = "schedule/list"
 	MethodScheduleRun      = "schedule/run"
+	MethodScheduleArm      = "schedule/arm"
+	MethodScheduleWatch    = "schedule/watch"
 	MethodSessionList      = "session/list"
 	MethodSessionLoad      = "session/load"
 	MethodSessionLeave     = "session/leave"
@@ -136,6 +138,8 @@ func Methods() []Method {
 		{MethodUsageGet, typeOf[UsageGetParams](), typeOf[UsageGetResult]()},
 		{MethodScheduleList, typeOf[ScheduleListParams](), typeOf[ScheduleListResult]()},
 		{MethodScheduleRun, typeOf[ScheduleRunParams](), typeOf[ScheduleRunResult]()},
+		{MethodScheduleArm, typeOf[ScheduleArmParams](), typeOf[ScheduledTask]()},
+		{MethodScheduleWatch, typeOf[ScheduleWatchParams](), typeOf[Empty]()},
 		{MethodSessionList, typeOf[Empty](), typeOf[SessionListResult]()},
 		{MethodSessionLoad, typeOf[SessionLoadParams](), typeOf[SessionLoadResult]()},
 		{MethodSessionLeave, typeOf[SessionLeaveParams](), typeOf[Empty]()},

@@ -100,6 +100,11 @@ func (o Outcomes) tell(ctx context.Context, n news) error {
 	return o.Inbox.Keep(ctx, n.item())
 }
 
+// Tell tells the owner something about a task, once for each id.
+func (o Outcomes) Tell(ctx context.Context, id, title, text string) error {
+	return o.tell(ctx, news{id: id, kind: protocol.InboxAlert, title: title, text: text})
+}
+
 // latest returns the conversation in which the person wrote last in an editor, "" if that is long ago. What was asked at a
 // command line was read there.
 func (o Outcomes) latest(ctx context.Context) (session string, err error) {

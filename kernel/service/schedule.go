@@ -3,11 +3,11 @@ package service
 import (
 	"cmp"
 	"context"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"org-agent/kernel/journal"
-	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sensor/tasks"
 )
@@ -18,18 +18,23 @@ const timesLimit = 1000
 // Schedule answers what is planned.
 type Schedule struct {
 	Tasks Tasks
-	File  string
+	File  string // tasks.org
 }
 
 // Tasks are those that the kernel watches.
 type Tasks interface {
-	List(ctx context.Context, times int) ([]tasks.Planned, []org.Diagnostic, error)
+	List(ctx context.Context, times int) ([]tasks.Planned, []string, error)
 	Begin(ctx context.Context, name string) (journal.Lease, error)
+	Arm(ctx context.Context, hash string, arm bool) (tasks.Planned, error)
+	Announce(ctx context.Context, files tasks.Watched) error
 }
 
 // Methods returns the methods of this service.
 func (s Schedule) Methods() []Method {
-	return []Method{{protocol.MethodScheduleList, For(s.list)}, {protocol.MethodScheduleRun, For(s.run)}}
+	return []Method{
+		{protocol.MethodScheduleList, For(s.list)}, {protocol.MethodScheduleRun, For(s.run)}, {protocol.MethodScheduleArm, For(s.arm)},
+		{protocol.MethodScheduleWatch, For(s.watch)},
+	}
 }
 
 func (s Schedule) list(ctx context.Context, p protocol.ScheduleListParams) (result protocol.ScheduleListResult, err error) {
@@ -40,14 +45,17 @@ func (s Schedule) list(ctx context.Context, p protocol.ScheduleListParams) (resu
 	if err != nil {
 		return result, err
 	}
-	for _, d := range faults {
-		result.Faults = append(result.Faults, s.File+":"+d.String())
-	}
+	result.Faults = faults
 	for _, one := range all {
 		id, _ := strings.CutPrefix(one.ID, "id:")
-		if p.Task == "" || one.Title == p.Task || id == p.Task {
-			result.Tasks = append(result.Tasks, s.scheduled(one))
+		if p.Task != "" && one.Title != p.Task && id != p.Task && one.Hash != p.Task {
+			continue
 		}
+		t := s.scheduled(one)
+		if p.Text {
+			t.Text = one.Text()
+		}
+		result.Tasks = append(result.Tasks, t)
 	}
 	if p.Task != "" && len(result.Tasks) == 0 {
 		return result, protocol.Errorf(protocol.CodeNotFound, "there is no task %q", p.Task)
@@ -58,17 +66,20 @@ func (s Schedule) list(ctx context.Context, p protocol.ScheduleListParams) (resu
 // scheduled returns a task for the wire.
 func (s Schedule) scheduled(p tasks.Planned) protocol.ScheduledTask {
 	t := protocol.ScheduledTask{
-		Title: p.Title, File: s.File, Line: p.Line, When: p.When, State: "planned", Runs: p.Settings.Runs, MaxRuns: p.Settings.MaxRuns,
+		Title: p.Title, File: p.File, Other: p.File != s.File, Hash: p.Hash, Line: p.Line, When: p.When, State: "planned", Runs: p.Settings.Runs, MaxRuns: p.Settings.MaxRuns,
 	}
 	if id, has := strings.CutPrefix(p.ID, "id:"); has {
 		t.ID = id
 	}
 	switch {
+	case p.Arming != tasks.Armed:
+		t.State = string(p.Arming)
 	case !p.Settings.Enabled:
 		t.State = "off"
 	case len(p.Next) == 0:
 		t.State = "over"
-	default:
+	}
+	if len(p.Next) > 0 {
 		t.Next = p.Next[0].Format(time.RFC3339)
 	}
 	for _, next := range p.Next {
@@ -98,4 +109,21 @@ func (s Schedule) run(ctx context.Context, p protocol.ScheduleRunParams) (protoc
 		return protocol.ScheduleRunResult{}, err
 	}
 	return protocol.ScheduleRunResult{Event: lease.Event(), Session: lease.Session}, nil
+}
+
+func (s Schedule) arm(ctx context.Context, p protocol.ScheduleArmParams) (protocol.ScheduledTask, error) {
+	task, err := s.Tasks.Arm(ctx, p.Hash, !p.Disarm)
+	if err != nil {
+		return protocol.ScheduledTask{}, err
+	}
+	return s.scheduled(task), nil
+}
+
+func (s Schedule) watch(ctx context.Context, p protocol.ScheduleWatchParams) (protocol.Empty, error) {
+	for _, file := range p.Files {
+		if !filepath.IsAbs(file) {
+			return protocol.Empty{}, protocol.Errorf(protocol.CodeInvalidParams, "%q is no absolute name of a file", file)
+		}
+	}
+	return protocol.Empty{}, s.Tasks.Announce(ctx, tasks.Watched{Files: p.Files, Tag: cmp.Or(p.Tag, tasks.Tag), Sequences: p.Sequences})
 }

@@ -40,6 +40,8 @@ type Source struct {
 	Sequences []string
 	// Zone is where times without a zone of their own are read.
 	Zone *time.Location
+	// Tag is a tag that headings have that are tasks, for a file that has other plans too. "": all are.
+	Tag string
 }
 
 // File is a text with its tasks.
@@ -61,7 +63,7 @@ type Task struct {
 	Line  int
 	// When is the timestamp or the rule as it is written.
 	When string
-	// Hash is that of all that decides what is done, and how often. It stays when a repeater moves the date.
+	// Hash is that of all that decides what is done, and how often, and of the file. It stays when the date is moved.
 	Hash     string
 	Settings Settings
 
@@ -107,7 +109,7 @@ func Read(source Source) *File {
 	}
 	first := map[string]int{} // the line of each task
 	for i, e := range f.notes.Entries {
-		if !planned[i] || e.Done {
+		if e.Done || !f.wants(e, planned[i]) {
 			continue
 		}
 		if len(f.Tasks) == taskLimit {
@@ -127,7 +129,7 @@ func Read(source Source) *File {
 			f.fault(e.Line, org.Error, "the text of the task has more than the %d MB that a message can have: shorten it, or name a file in it", protocol.TextLimit>>20)
 			continue
 		}
-		t.Hash = t.hash()
+		t.Hash = t.hash(f.Path)
 		f.Tasks = append(f.Tasks, t)
 	}
 	return f
@@ -139,7 +141,25 @@ func (f *File) fault(line int, severity org.Severity, format string, arguments .
 	}
 }
 
-// isPlanned reports whether an entry that is not done is a task.
+// wants reports whether an entry that is not done is a task.
+func (f *File) wants(e orgquery.Entry, planned bool) bool {
+	if f.Tag == "" {
+		return planned
+	}
+	tagged := slices.Contains(e.Tags, f.Tag)
+	if tagged && !planned {
+		f.fault(e.Line, org.Warning, "the heading has the tag %s and no time: C-c C-s gives it one, or the property CRON", f.Tag)
+	}
+	return tagged && planned
+}
+
+// Done reports whether the heading of a task is done.
+func (f *File) Done(id string) bool {
+	e, err := f.entry(id)
+	return err == nil && e.Done
+}
+
+// isPlanned reports whether an entry has a time.
 func isPlanned(e orgquery.Entry) bool {
 	if rule, ok := e.Property("CRON"); ok && rule != "" {
 		return true
@@ -253,14 +273,14 @@ func withoutLogbook(text string) string {
 	return text
 }
 
-// hash returns that of what is done, and how often. The date is left out, which a repeater moves.
-func (t Task) hash() string {
+// hash returns that of what is done, where and how often. The date is left out, which a repeater moves.
+func (t Task) hash(path string) string {
 	when := t.When
 	if t.stamp != nil {
 		when = fmt.Sprint(t.stamp.Deadline, t.stamp.Timestamp.Time, t.stamp.Timestamp.Repeater)
 	}
 	sum := sha256.New()
-	for _, part := range []string{t.ID, t.Title, t.Body, when, fmt.Sprintf("%+v", t.Settings.compared())} {
+	for _, part := range []string{path, t.ID, t.Title, t.Body, when, fmt.Sprintf("%+v", t.Settings.compared())} {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(sum.Sum(nil)[:16])

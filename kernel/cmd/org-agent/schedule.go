@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,9 +13,11 @@ import (
 
 // scheduleCommands are "org-agent schedule".
 type scheduleCommands struct {
-	List scheduleListCommand `cmd:"" help:"List the tasks of tasks.org and when each is due, as an Org table."`
-	Next scheduleNextCommand `cmd:"" help:"Print the next times of a task."`
-	Run  scheduleRunCommand  `cmd:"" help:"Have a task done now. What is planned stays planned."`
+	List   scheduleListCommand   `cmd:"" help:"List the tasks and when each is due, as an Org table."`
+	Next   scheduleNextCommand   `cmd:"" help:"Print the next times of a task."`
+	Run    scheduleRunCommand    `cmd:"" help:"Have a task done now. What is planned stays planned."`
+	Arm    scheduleArmCommand    `cmd:"" help:"Show a task that is outside of tasks.org, and have it done at its times."`
+	Disarm scheduleDisarmCommand `cmd:"" help:"Have a task that was armed not done any more."`
 }
 
 // scheduleListCommand is "org-agent schedule list".
@@ -31,16 +34,25 @@ func (c *scheduleListCommand) Run(ctx context.Context, proc *process) error {
 		return proc.printJSON(result)
 	}
 	var b strings.Builder
-	b.WriteString("| next | task | when | state | runs |\n|-\n")
+	others := slices.ContainsFunc(result.Tasks, func(t protocol.ScheduledTask) bool { return t.Other })
+	b.WriteString("| next | task | when | state | runs |" + inColumn("file", others) + "\n|-\n")
 	for _, t := range result.Tasks {
 		next := "never"
 		if at, err := time.Parse(time.RFC3339, t.Next); err == nil {
 			next = at.Local().Format("2006-01-02 Mon 15:04")
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", next, cell(t.Title), cell(t.When), cell(strings.TrimSuffix(t.State+": "+t.Note, ": ")), runs(t))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |%s\n", next, cell(t.Title), cell(t.When), cell(strings.TrimSuffix(t.State+": "+t.Note, ": ")), runs(t), inColumn(cell(t.File), others))
 	}
 	fmt.Fprint(proc.stdout, b.String())
 	return proc.printFaults(result.Faults)
+}
+
+// inColumn returns a cell of the last column, and "" if there is none.
+func inColumn(cell string, there bool) string {
+	if !there {
+		return ""
+	}
+	return " " + cell + " |"
 }
 
 // runs returns how often a task was done, and how often it is to be.

@@ -54,7 +54,7 @@ func (s *Sensor) fire(ctx context.Context, w *watched, now time.Time) (began, mo
 		return false, false
 	}
 	for _, step := range steps {
-		lease, err := s.config.Leases.Lease(ctx, w.lease(step, s.config.File.Path, now))
+		lease, err := s.config.Leases.Lease(ctx, w.lease(step, now))
 		if protocol.ErrorCode(err) == protocol.CodeConflict && err != nil {
 			w.refused = step.planned
 			w.plan(now)
@@ -91,8 +91,8 @@ func (s *Sensor) counted(id string) (count int) {
 // retry begins another attempt, unless the person took the task away. It reports whether it did.
 func (s *Sensor) retry(ctx context.Context, l *journal.Lease, now time.Time) bool {
 	w := s.byID[s.heading(l)]
-	if s.loaded && (w == nil || !w.Settings.Enabled) {
-		s.conclude(ctx, l, journal.LeaseFailed, l.Note+"; it is not tried again, because the task is gone or not enabled", journal.Turn{})
+	if s.loaded && (w == nil || !w.Settings.Enabled || w.arming != Armed) {
+		s.conclude(ctx, l, journal.LeaseFailed, l.Note+"; it is not tried again, because the task is gone, not enabled or not armed", journal.Turn{})
 		return false
 	}
 	if w != nil { // the person may have mended it

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"org-agent/kernel/journal"
-	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/schedule"
 	"org-agent/kernel/suggest"
@@ -22,6 +21,8 @@ type Planned struct {
 	Next []time.Time
 	// AtWork is the lease of the task that has not come to its end, nil if there is none.
 	AtWork *journal.Lease
+	File   string
+	Arming Arming
 }
 
 // do has a function called by the goroutine that owns the tasks.
@@ -38,32 +39,40 @@ func (s *Sensor) do(ctx context.Context, call func(ctx context.Context)) error {
 	return nil
 }
 
-// List returns the tasks with so many of their next times, and what is wrong with the file.
-func (s *Sensor) List(ctx context.Context, times int) (all []Planned, faults []org.Diagnostic, err error) {
+// List returns the tasks with so many of their next times, and what is wrong with the files, a line each. Of a task that
+// is not armed the times are those at which it would be done.
+func (s *Sensor) List(ctx context.Context, times int) (all []Planned, faults []string, err error) {
 	err = s.do(ctx, func(ctx context.Context) {
 		s.load(ctx)
 		for _, w := range s.tasks {
 			all = append(all, s.planned(w, times))
 		}
-		faults = s.faults
+		for _, one := range s.sources.all {
+			faults = append(faults, one.faults()...)
+		}
 	})
 	return all, faults, err
 }
 
 // planned returns a task with its next times.
 func (s *Sensor) planned(w *watched, times int) Planned {
-	p := Planned{Task: w.Task}
+	p := Planned{Task: w.Task, File: w.file, Arming: w.arming}
 	for _, l := range s.open {
 		if s.heading(l) == w.ID && !l.State.Final() {
 			lease := *l
 			p.AtWork = &lease
 		}
 	}
-	if w.next.IsZero() || times <= 0 {
+	first, since := w.next, w.since
+	if w.arming != Armed && w.Settings.Enabled {
+		since = s.config.Now()
+		first = (&watched{Task: w.Task, since: since, last: w.last}).following(since)
+	}
+	if first.IsZero() || times <= 0 {
 		return p
 	}
-	p.Next = append(p.Next, w.next)
-	for next := range schedule.Planned(w.Rule(w.since), w.next) {
+	p.Next = append(p.Next, first)
+	for next := range schedule.Planned(w.Rule(since), first) {
 		if len(p.Next) >= times {
 			break
 		}
@@ -72,8 +81,8 @@ func (s *Sensor) planned(w *watched, times int) Planned {
 	return p
 }
 
-// Begin has a task done now, by its title or its ID, whatever is planned. It does not advance: that is done for its own
-// times. CodeNotFound if there is no such task, CodeConflict if it is at work.
+// Begin has a task done now, by its title, its ID or its hash, whatever is planned. It does not advance: that is done for
+// its own times. CodeNotFound if there is no such task, CodeConflict if it is at work or not armed.
 func (s *Sensor) Begin(ctx context.Context, name string) (lease journal.Lease, err error) {
 	ended := s.do(ctx, func(ctx context.Context) {
 		s.load(ctx)
@@ -85,8 +94,12 @@ func (s *Sensor) Begin(ctx context.Context, name string) (lease journal.Lease, e
 			err = protocol.Errorf(protocol.CodeConflict, "the task %s is at work already", w.Title)
 			return
 		}
+		if w.arming != Armed {
+			err = protocol.Errorf(protocol.CodeConflict, "the task %s of %s is not armed: arm it first, in M-x org-agent-tasks or with org-agent schedule arm", w.Title, w.file)
+			return
+		}
 		now := s.config.Now().Truncate(time.Second)
-		if lease, err = s.config.Leases.Lease(ctx, w.lease(step{planned: now, covered: now}, s.config.File.Path, now)); err != nil {
+		if lease, err = s.config.Leases.Lease(ctx, w.lease(step{planned: now, covered: now}, now)); err != nil {
 			return
 		}
 		l := lease
@@ -97,12 +110,12 @@ func (s *Sensor) Begin(ctx context.Context, name string) (lease journal.Lease, e
 	return lease, errors.Join(ended, err)
 }
 
-// find returns the task of a title or an ID.
+// find returns the task of a title, an ID or a hash.
 func (s *Sensor) find(name string) (*watched, error) {
 	var found []*watched
 	var titles []string
 	for _, w := range s.tasks {
-		if w.Title == name || w.ID == "id:"+name || w.ID == name {
+		if w.Title == name || w.ID == "id:"+name || w.ID == name || w.Hash == name {
 			found = append(found, w)
 		}
 		titles = append(titles, w.Title)

@@ -15,7 +15,7 @@ import (
 // sizeLimit is the size up to which a file is read whole. What is larger is no file of tasks.
 const sizeLimit = 64 << 20
 
-// File is the file with the tasks.
+// File is the file with the tasks, and how it is changed.
 type File struct {
 	Path string // absolute
 	// Editor is the person's Emacs.
@@ -32,11 +32,17 @@ type Editor interface {
 	Edit(ctx context.Context, path, old, new string) error
 }
 
-// read returns the text on the disk, with plain line ends. A file that does not exist has none.
-func (f File) read() (text string, err error) {
+// at returns another file that is changed in the same way.
+func (f File) at(path string) File {
+	f.Path = path
+	return f
+}
+
+// read returns the text on the disk, with plain line ends. A file that does not exist has none, unless it must.
+func (f File) read(must bool) (text string, err error) {
 	info, err := os.Stat(f.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist) && !must:
 		return "", nil
 	case err != nil:
 		return "", fmt.Errorf("read the tasks: %w", err)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,6 +35,8 @@ type home struct {
 	mu        sync.Mutex
 	began     []string // each event that was accepted
 	delivered map[string]int
+	told      []string // what the owner was told, each id once
+	others    []string // the files that the settings name
 	reported  []string
 	buffer    string // that Emacs has not saved, "" for none
 	looked    int    // how often the clock was asked
@@ -137,7 +140,17 @@ func (h *home) start(dies int) *kernel {
 			h.delivered[fmt.Sprint(l.Event(), " ", l.State)] = 1
 			return nil
 		},
-		Logger: slog.New(slog.DiscardHandler),
+		Tell: func(_ context.Context, id, title, text string) error {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if line := id + " " + title + "\n" + text; !slices.Contains(h.told, line) {
+				h.told = append(h.told, line)
+			}
+			return nil
+		},
+		Others:   func() []string { return h.others },
+		Excluded: func(path string) bool { return strings.Contains(path, "/sessions/") },
+		Logger:   slog.New(slog.DiscardHandler),
 	})
 	k.interrupt()
 	k.ended.Go(func() {
@@ -273,6 +286,18 @@ func (k *kernel) SetLease(ctx context.Context, l journal.Lease) error {
 
 func (k *kernel) OpenLeases(ctx context.Context) ([]journal.Lease, error) {
 	return k.j.Leases.OpenLeases(context.WithoutCancel(ctx))
+}
+
+func (k *kernel) Consents(ctx context.Context) (map[string]journal.Consent, error) {
+	return k.j.Leases.Consents(context.WithoutCancel(ctx))
+}
+
+func (k *kernel) SetConsent(ctx context.Context, c journal.Consent) error {
+	return k.j.Leases.SetConsent(context.WithoutCancel(ctx), c)
+}
+
+func (k *kernel) Forget(ctx context.Context, c journal.Consent) error {
+	return k.j.Leases.Forget(context.WithoutCancel(ctx), c)
 }
 
 func (k *kernel) TurnOfEvent(ctx context.Context, event string) (journal.Turn, error) {

@@ -11,9 +11,14 @@ import (
 // plan finds when a task is due next. A last lease in the future is from a clock that was wrong.
 func (w *watched) plan(now time.Time) {
 	w.next, w.waited = time.Time{}, false
-	if !w.Settings.Enabled {
+	if !w.Settings.Enabled || w.arming != Armed {
 		return
 	}
+	w.next = w.following(now)
+}
+
+// following returns when a task is due next, if it may begin.
+func (w *watched) following(now time.Time) (planned time.Time) {
 	after := w.last.Covered
 	if after.After(now) {
 		after = now
@@ -25,20 +30,21 @@ func (w *watched) plan(now time.Time) {
 	due, stamped := w.Due()
 	switch {
 	case stamped && (after.IsZero() || due.After(after)):
-		w.next = due
+		return due
 	case stamped:
 		next, repeats := rule.Next(after)
 		if repeats {
-			w.next = next
+			return next
 		} else if !due.Equal(w.last.Planned) && !due.Equal(w.refused) {
-			w.next = due // the person gave it another time, which was not done
+			return due // the person gave it another time, which was not done
 		}
 	default:
 		if after.Before(w.since) {
 			after = w.since
 		}
-		w.next, _ = rule.Next(after)
+		planned, _ = rule.Next(after)
 	}
+	return planned
 }
 
 // misses are the planned times of a task that have come.
@@ -112,9 +118,9 @@ func (w *watched) steps(now time.Time, atWork bool) []step {
 }
 
 // lease returns the lease of a step.
-func (w *watched) lease(s step, file string, now time.Time) journal.Lease {
+func (w *watched) lease(s step, now time.Time) journal.Lease {
 	l := journal.Lease{
-		Task: w.ID, Planned: s.planned, Covered: s.covered, File: file, Title: w.Title, Text: w.Text(), Session: w.Settings.Session, Skill: w.Settings.Skill,
+		Task: w.ID, Planned: s.planned, Covered: s.covered, File: w.file, Title: w.Title, Text: w.Text(), Session: w.Settings.Session, Skill: w.Settings.Skill,
 		Retries: w.Settings.Retries, Backoff: w.Settings.Backoff, Silent: w.Settings.Silent, Route: w.Settings.Route, Shared: w.Settings.Session != "",
 		State: journal.LeaseTaken, Attempt: 1, At: now,
 	}

@@ -17,7 +17,7 @@ func (s *Sensor) heading(l *journal.Lease) string {
 // never done is due at the same time. It has the lease of the former one, so that it is not begun again.
 func (s *Sensor) findRenamed(tasks []task.Task, armed map[string]journal.Armed) {
 	for _, l := range s.open {
-		if _, known := armed[s.heading(l)]; known {
+		if _, known := armed[s.heading(l)]; known || l.File != s.config.File.Path {
 			continue
 		}
 		var found []string

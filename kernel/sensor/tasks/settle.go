@@ -28,9 +28,9 @@ func (s *Sensor) settle(ctx context.Context, goroutines *sync.WaitGroup) {
 			continue
 		}
 		s.settling = true
-		lease, heading := *l, s.heading(l)
+		lease, heading, file := *l, s.heading(l), s.sources.of(l.File)
 		goroutines.Go(func() {
-			err := s.outcome(ctx, lease, heading)
+			err := s.outcome(ctx, lease, heading, file)
 			if err != nil && ctx.Err() == nil {
 				s.config.Logger.Warn("what came of a task is not written", "task", lease.Title, "file", lease.File, "err", err)
 				s.config.Report(filepath.Base(lease.File)+" (outcomes)", []string{"what came of the task " + lease.Title + " is not written into " + lease.File + ", and is tried again: " + err.Error()})
@@ -46,7 +46,7 @@ func (s *Sensor) settle(ctx context.Context, goroutines *sync.WaitGroup) {
 }
 
 // outcome tells the owner what came of a task, and writes it into the file.
-func (s *Sensor) outcome(ctx context.Context, l journal.Lease, heading string) error {
+func (s *Sensor) outcome(ctx context.Context, l journal.Lease, heading string, file *source) error {
 	turn, err := s.config.Turns.TurnOfEvent(ctx, l.Event())
 	if err != nil && protocol.ErrorCode(err) != protocol.CodeNotFound {
 		return err
@@ -61,8 +61,8 @@ func (s *Sensor) outcome(ctx context.Context, l journal.Lease, heading string) e
 		o.Session = turn.Session
 	}
 	for tries := 3; ; tries-- {
-		err := s.config.File.change(ctx, func(text string) (string, error) {
-			return task.Read(task.Source{Path: l.File, Text: text, Zone: s.config.Zone}).Fired(heading, o)
+		err := s.config.File.at(l.File).change(ctx, func(text string) (string, error) {
+			return task.Read(file.source(text, s.config)).Fired(heading, o)
 		})
 		switch {
 		case err != nil && protocol.ErrorCode(err) == protocol.CodeNotFound:

@@ -1,4 +1,6 @@
-// Package tasks wakes the agent when a task of the person's is due. The tasks are in an Org file, see package task.
+// Package tasks wakes the agent when a task of the person's is due. The tasks are in an Org file, see package task. In other
+// files of the person's, headings with a tag are tasks as well, each of which is done only after the person armed it:
+// that is a consent to its text in its file. When the text is changed the consent is withdrawn, and the person is told.
 //
 // A [Sensor] plans with one timer, and looks at the clock again at the latest after a minute, so that it notices when the
 // clock was set or the machine slept. A planned time is leased in the journal before anything begins. From then on it is
@@ -21,7 +23,6 @@ import (
 	"time"
 
 	"org-agent/kernel/journal"
-	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sensor"
 	"org-agent/kernel/task"
@@ -46,6 +47,9 @@ type Leases interface {
 	Lease(ctx context.Context, lease journal.Lease) (journal.Lease, error)
 	SetLease(ctx context.Context, lease journal.Lease) error
 	OpenLeases(ctx context.Context) ([]journal.Lease, error)
+	Consents(ctx context.Context) (map[string]journal.Consent, error)
+	SetConsent(ctx context.Context, c journal.Consent) error
+	Forget(ctx context.Context, c journal.Consent) error
 }
 
 // Turns finds the turn of an event. The error for an unknown event has the code [protocol.CodeNotFound].
@@ -53,11 +57,15 @@ type Turns interface {
 	TurnOfEvent(ctx context.Context, event string) (journal.Turn, error)
 }
 
-// Config is what a sensor needs. Logger, Report and Deliver are required, too.
+// Config is what a sensor needs. Logger, Report, Deliver and Tell are required, too.
 type Config struct {
-	File   File
-	Leases Leases
-	Turns  Turns
+	File File
+	// Others are the files that are always looked at for tasks with the tag [Tag]. nil: there are none.
+	Others func() []string
+	// Excluded reports whether a file holds no tasks, whoever names it. nil: none.
+	Excluded func(path string) bool
+	Leases   Leases
+	Turns    Turns
 	// Zone is where times are read that name none. nil: the machine's.
 	Zone *time.Location
 	Now  func() time.Time // nil: time.Now
@@ -67,7 +75,9 @@ type Config struct {
 	Report func(name string, faults []string)
 	// Deliver tells the owner what came of a task, as far as it is not silent. The same lease is told once, however often it is called.
 	Deliver func(ctx context.Context, lease journal.Lease, turn journal.Turn) error
-	Logger  *slog.Logger
+	// Tell tells the owner something, once for each id.
+	Tell   func(ctx context.Context, id, title, text string) error
+	Logger *slog.Logger
 }
 
 // Sensor is the sensor of one file. Make one with [New].
@@ -86,19 +96,21 @@ type Sensor struct {
 	take     sensor.Take
 	tasks    []*watched
 	byID     map[string]*watched
-	faults   []org.Diagnostic  // of the file
+	sources  *sources
 	renamed  map[string]string // the present names of tasks that were renamed while they were at work
 	open     []*journal.Lease  // not settled, in the order in which they began
 	settling bool
 	again    map[int64]time.Time // when to try again to write an outcome
 	looked   time.Time           // when what is due began last
-	read     string              // the text of the file that was read last
+	stale    bool                // the tasks are to be planned anew, whatever was read
 	loaded   bool
 }
 
 // watched is a task, and when it is due.
 type watched struct {
 	task.Task
+	file    string
+	arming  Arming
 	since   time.Time
 	last    journal.Lease // zero if there is none
 	refused time.Time     // a planned time that the journal did not lease again
@@ -118,6 +130,7 @@ func New(c Config) *Sensor {
 		config: c, change: make(chan struct{}, 1), wake: make(chan struct{}, 1), settled: make(chan journal.Lease),
 		calls: make(chan func(context.Context)), stopped: make(chan struct{}),
 		byID: map[string]*watched{}, renamed: map[string]string{}, again: map[int64]time.Time{},
+		sources: newSources(c),
 	}
 }
 
@@ -142,14 +155,14 @@ func signal(to chan struct{}) {
 	}
 }
 
-// Follow tells the sensor when the file changes, until ctx ends. An error means that changes are no longer seen.
+// Follow tells the sensor when one of its files changes, until ctx ends. An error means that changes are no longer seen.
 func (s *Sensor) Follow(ctx context.Context, watcher *watch.Watcher) error {
 	path := s.config.File.Path
 	w := watch.Watch{
 		Of: "the tasks", Above: filepath.Dir(path), Quiet: 50 * time.Millisecond, MaxDelay: 500 * time.Millisecond, Logger: s.config.Logger, Watcher: watcher,
-		Directories: func() []string { return nil },
-		Concerns:    func(changed string) bool { return changed == path },
-		CatchUp:     func(context.Context) time.Duration { s.Reload(); return 0 },
+		Directories: s.sources.directories, Again: s.sources.renewed,
+		Concerns: s.sources.concerns,
+		CatchUp:  func(context.Context) time.Duration { s.Reload(); return 0 },
 	}
 	return w.Follow(ctx)
 }
@@ -228,55 +241,66 @@ func (s *Sensor) wait() (wait time.Duration, waits bool) {
 	return wait, waits || len(s.open) > 0
 }
 
-// load reads the file and plans its tasks anew.
+// load reads the files and plans their tasks anew.
 func (s *Sensor) load(ctx context.Context) {
-	text, err := s.config.File.read()
+	consents, err := s.config.Leases.Consents(ctx)
 	if err != nil {
-		s.config.Logger.Warn("the tasks cannot be read", "err", err)
-		s.config.Report(filepath.Base(s.config.File.Path), []string{err.Error()})
+		s.notPlanned(err)
 		return
 	}
-	if s.loaded && text == s.read {
+	if changed := s.sources.look(consents); s.loaded && !changed && !s.stale {
 		return
 	}
-	f := task.Read(task.Source{Path: s.config.File.Path, Text: text, Zone: s.config.Zone})
-	wanted := make([]journal.Armed, len(f.Tasks))
-	for i, t := range f.Tasks {
+	tasks := s.sources.all[0]
+	if tasks.file == nil || tasks.fault != "" {
+		s.sources.report()
+		return
+	}
+	wanted := make([]journal.Armed, len(tasks.file.Tasks))
+	for i, t := range tasks.file.Tasks {
 		wanted[i] = journal.Armed{Task: t.ID, Rule: t.When}
 	}
 	armed, err := s.config.Leases.Arm(ctx, wanted, s.config.Now())
 	if err != nil {
-		s.config.Logger.Error("the tasks are not planned", "err", err)
-		s.config.Report(filepath.Base(s.config.File.Path), []string{"the tasks are not planned: " + err.Error()})
+		s.notPlanned(err)
 		return
 	}
-	s.loaded, s.read = true, text
-	s.findRenamed(f.Tasks, armed)
-	before := s.byID
-	s.tasks, s.byID = make([]*watched, len(f.Tasks)), make(map[string]*watched, len(f.Tasks))
-	now := s.config.Now()
-	for i, t := range f.Tasks {
-		w := &watched{Task: t, since: armed[t.ID].Since, last: armed[t.ID].Last}
-		if former := before[t.ID]; former != nil {
-			w.refused = former.refused
-			w.plan(now)
-			w.waited = former.waited && former.next.Equal(w.next)
-		} else {
-			w.plan(now)
-		}
-		s.tasks[i], s.byID[t.ID] = w, w
+	s.loaded, s.stale = true, false
+	s.findRenamed(tasks.file.Tasks, armed)
+	all := make([]*watched, 0, len(tasks.file.Tasks))
+	for _, t := range tasks.file.Tasks {
+		all = append(all, &watched{Task: t, file: tasks.path, since: armed[t.ID].Since, last: armed[t.ID].Last})
 	}
-	s.faults = f.Faults
-	s.report(f.Faults)
+	s.replace(append(all, s.others(ctx, consents)...))
+	s.sources.report()
 }
 
-// report tells what is wrong with the file.
-func (s *Sensor) report(found []org.Diagnostic) {
-	lines := make([]string, len(found))
-	for i, d := range found {
-		lines[i] = s.config.File.Path + ":" + d.String()
+// notPlanned tells that the journal does not answer.
+func (s *Sensor) notPlanned(err error) {
+	s.config.Logger.Error("the tasks are not planned", "err", err)
+	s.config.Report(filepath.Base(s.config.File.Path), []string{"the tasks are not planned: " + err.Error()})
+	s.sources.reported[s.config.File.Path] = true
+}
+
+// replace puts tasks into the place of those that there were, and plans them. Of two that are the same the first one is
+// taken.
+func (s *Sensor) replace(all []*watched) {
+	before := s.byID
+	s.tasks, s.byID = make([]*watched, 0, len(all)), make(map[string]*watched, len(all))
+	now := s.config.Now()
+	for _, w := range all {
+		if other := s.byID[w.ID]; other != nil {
+			s.sources.of(w.file).twice(w, other)
+			continue
+		}
+		former := before[w.ID]
+		if former != nil {
+			w.refused = former.refused
+		}
+		w.plan(now)
+		w.waited = former != nil && former.waited && former.next.Equal(w.next)
+		s.tasks, s.byID[w.ID] = append(s.tasks, w), w
 	}
-	s.config.Report(filepath.Base(s.config.File.Path), lines)
 }
 
 // recoverLeases goes on with what the last kernel left.
