@@ -17,7 +17,7 @@ import (
 )
 
 // The policy asks hooks about actions before they are performed. This file notifies hooks of results,
-// and of the beginning and the end of a turn.
+// and of the beginning and the end of turns and conversations.
 
 // turnHooks runs the hooks of a turn.
 type turnHooks struct {
@@ -128,4 +128,12 @@ func (h *turnHooks) notifyEnd(ctx context.Context, o session.Outcome) {
 	fields := protocol.Object{{Key: "state", Value: protocol.Keyword(o.State)}, {Key: "notice", Value: o.Notice},
 		{Key: "text", Value: h.turn.Record.Question.Words()}}
 	h.hooks.Notify(ctx, skill.TurnEnd, h.where(), fields)
+}
+
+// SessionEnded notifies hooks that nobody shows a conversation any more and nothing is left to be answered in it. last is
+// its last turn.
+func (a *Agent) SessionEnded(ctx context.Context, last journal.Turn) {
+	where := policy.Where{Session: last.Session, Turn: last.ID, Route: last.Question.Route}
+	fields := protocol.Object{{Key: "sensor", Value: protocol.Keyword(last.Question.Sensor)}, {Key: "state", Value: protocol.Keyword(last.State)}}
+	a.config.Hooks.Notify(ctx, skill.SessionEnd, where, fields)
 }

@@ -248,6 +248,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
 		Runner:  d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Report: d.faults.Report, NotifyOthers: d.clients.NotifyOthers,
 		OnTurnEnd:    func(turn journal.Turn) { d.subagents.TurnEnded(context.Background(), turn); d.tasks.TurnEnded(turn) }, // ctx may have ended, because turns also end while the kernel stops
+		OnSessionEnd: d.agent.SessionEnded,
 		InsertionAct: act.Insertion, SendToOrigin: d.channels.Send,
 	})
 	conversations.Sessions = d.sessions

@@ -156,6 +156,36 @@ func TestHookAddsAndWithholds(t *testing.T) {
 	}
 }
 
+// TestHookOfSessionEnd: hooks are told once that a conversation is over, when the last client that shows it is gone, and
+// not while one shows it or something is being answered. One in which nothing was answered is not told of.
+func TestHookOfSessionEnd(t *testing.T) {
+	in, _ := newInstanceAndModel(t, llmtest.Exchange{Reply: insertion("* Hello"), Times: -1})
+	in.write(t, "skills/d.org", hooked("session-end", `(kernel-log "over ~a ~a ~a" (getf event :session) (getf event :state) (getf event :sensor))`))
+	in.start(t)
+	read := func() string {
+		log, err := os.ReadFile(in.paths.Log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(log)
+	}
+	over := func() int { return strings.Count(read(), "over ") }
+	first, second := in.editor(t, rpctest.Config{Session: "garden"}), in.editor(t, rpctest.Config{Session: "garden"})
+	other := in.editor(t, rpctest.Config{Session: "unused"})
+	ask(t, first, "q1", "hi")
+	other.Close()
+	first.Close()
+	ask(t, second, "q2", "again")
+	if n := over(); n != 0 {
+		t.Errorf("it is over %d times while it is shown", n)
+	}
+	second.Close()
+	until(t, "the end", func() bool { return over() > 0 })
+	if log := read(); over() != 1 || !strings.Contains(log, "over garden ANSWERED CHAT-MESSAGE") {
+		t.Errorf("the log says it %d times:\n%s", over(), log)
+	}
+}
+
 // TestHooksOfTurns: hooks are told of a conversation's beginning once and of each message; what
 // they add stands behind the question, also when later ones are asked; what one refuses ends
 // the turn. One that fails is logged and no more.

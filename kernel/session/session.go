@@ -89,6 +89,8 @@ type Session struct {
 	// same order.
 	acceptMu sync.Mutex
 
+	lastTurn journal.Turn // the last one that ended; zero if none did. sessions.mu guards it
+
 	unattended atomic.Bool // an ask of another program's request waits; perhaps no client shows the session
 }
 
@@ -253,6 +255,7 @@ func (s *Session) finish(ctx context.Context, turn *Turn, outcome Outcome) {
 		Seconds: took.Seconds(), Total: total, Shown: turn.requestTokens, Window: turn.window,
 	})
 	log.Info("turn finished", "state", outcome.State, "dur", took)
+	s.ended(record)
 	if ended := s.sessions.config.OnTurnEnd; ended != nil && record.ID != "" {
 		ended(record)
 	}

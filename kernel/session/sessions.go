@@ -33,6 +33,9 @@ type Config struct {
 	// OnTurnEnd is called when the end of a turn is in the journal. It runs on the goroutine of the
 	// session, and must not wait for a turn. nil: no call.
 	OnTurnEnd func(turn journal.Turn)
+	// OnSessionEnd is called when no client shows a conversation any more in which a turn has ended, and none runs or
+	// waits there. last is its last turn. The context ends when the sessions are closed. nil: no call.
+	OnSessionEnd func(ctx context.Context, last journal.Turn)
 	// Report takes the current faults of a subject, none when it is in order again. It tells people of
 	// each once. The default tells nobody.
 	Report func(subject string, faults []string)
@@ -135,13 +138,27 @@ func (s *Session) hold() {
 	s.holds++
 }
 
-// release ends one hold. A session without holds has no client and no turn, and is forgotten.
+// release ends one hold. A session without holds has no client and no turn, and is forgotten. If a turn of it has ended
+// since it was opened, OnSessionEnd is called, in a goroutine that Close waits for.
 func (s *Session) release() {
+	h := s.sessions
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.holds--; s.holds > 0 {
+		return
+	}
+	delete(h.open, s.name())
+	if last := s.lastTurn; last.ID != "" && h.config.OnSessionEnd != nil && !h.stopped {
+		last.Session = s.name()
+		h.work.Go(func() { h.config.OnSessionEnd(h.ctx, last) })
+	}
+}
+
+// ended notes the last turn that has ended.
+func (s *Session) ended(turn journal.Turn) {
 	s.sessions.mu.Lock()
 	defer s.sessions.mu.Unlock()
-	if s.holds--; s.holds == 0 {
-		delete(s.sessions.open, s.name())
-	}
+	s.lastTurn = turn
 }
 
 // start starts a goroutine that Close waits for. After Close it starts none, and returns false.

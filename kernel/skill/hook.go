@@ -26,11 +26,12 @@ const (
 	AfterTool    HookEvent = "after-tool"
 	BeforeSend   HookEvent = "before-send" // a message to somebody, or into another conversation
 	SessionStart HookEvent = "session-start"
+	SessionEnd   HookEvent = "session-end" // nobody shows a conversation any more, and nothing is left to answer
 	TurnStart    HookEvent = "turn-start"
 	TurnEnd      HookEvent = "turn-end"
 )
 
-var hookEvents = []string{string(BeforeTool), string(AfterTool), string(BeforeSend), string(SessionStart), string(TurnStart), string(TurnEnd)}
+var hookEvents = []string{string(BeforeTool), string(AfterTool), string(BeforeSend), string(SessionStart), string(SessionEnd), string(TurnStart), string(TurnEnd)}
 
 // maximumHooks is the maximum number of hooks of a note. Every call may have to wait for all of
 // them.
