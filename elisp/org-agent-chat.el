@@ -59,7 +59,7 @@
 (declare-function org-agent-add-mention-completion "org-agent-add")
 (declare-function org-agent-add-mention-in-region "org-agent-add")
 (declare-function org-agent-menu "org-agent-menu")
-(declare-function org-agent-header-line "org-agent-header")
+(declare-function org-agent-header-fitted "org-agent-header")
 (declare-function org-agent-send-mark "org-agent-send")
 (declare-function org-agent-send-mark-unreceived "org-agent-send")
 (declare-function org-agent-send-show-unsent "org-agent-send")
@@ -178,7 +178,7 @@ answer there, and \\[org-agent-rewrite] rewrites a region."
               truncate-lines nil
               word-wrap t
               revert-buffer-function #'org-agent-chat-revert
-              header-line-format '(:eval (org-agent-layout-header)))
+              header-line-format '(:eval (org-agent-header-fitted)))
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-held-ctrl-c-ctrl-c nil t)
   (add-hook 'org-ctrl-c-ctrl-c-hook #'org-agent-chat--being-written nil t)
   (add-function :around (local 'filter-buffer-substring-function)

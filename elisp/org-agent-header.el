@@ -73,7 +73,44 @@
               'help-echo "mouse-1: what can be done here"
               'local-map (or map org-agent-header--map)))
 
+(defvar-local org-agent-header--drawn nil
+  "The header line and what it was made of: (LINE WIDTH . VALUES).")
+
 ;;;###autoload
+(defun org-agent-header-fitted ()
+  "Return the header line of this conversation, as much as there is room for.
+Where it is cut it says how to see the rest.  While a turn runs it is made
+anew only when it has changed, since Emacs asks for it whenever it draws."
+  (let ((inputs (cons (org-agent-header--width)
+                      (mapcar (lambda (variable) (and (boundp variable) (symbol-value variable)))
+                              '(org-agent-chat-status
+                                org-agent-kernel-state org-agent-kernel-trouble org-agent-kernel-server
+                                org-agent-file-owner-trouble org-agent-context-project)))))
+    (unless (and (plist-get (nth 1 inputs) :turn) (equal (cdr org-agent-header--drawn) inputs))
+      ;; The status changes in place.
+      (setq org-agent-header--drawn (cons (org-agent-header--cut) (copy-tree inputs))))
+    (car org-agent-header--drawn)))
+
+(defun org-agent-header--width ()
+  "Return how many columns the header line of the selected window has."
+  (pcase-let ((`(,left . ,right) (window-margins)))
+    (+ (window-width) (or left 0) (or right 0))))
+
+(defun org-agent-header--cut ()
+  "Return the header line of this conversation, cut to the window's width."
+  (let* ((line (org-agent-header-line))
+         (hint "… M-x org-agent-header")
+         (room (- (org-agent-header--width) (string-width hint))))
+    (if (or (< room 0)
+            (<= (string-width (string-replace "%%" "%" line)) (org-agent-header--width)))
+        line
+      (concat
+       ;; No half of an escaped character is left at the end.
+       (replace-regexp-in-string
+        "\\(\\`\\|[^%]\\)\\(\\(?:%%\\)*\\)%\\'" "\\1\\2"
+        (truncate-string-to-width line room))
+       (propertize hint 'face 'shadow)))))
+
 (defun org-agent-header-line ()
   "Return the header line of the current conversation."
   (string-join

@@ -25,7 +25,6 @@
 (require 'org-agent-heading)
 
 (declare-function org-agent-fold-change "org-agent-fold")
-(declare-function org-agent-header-line "org-agent-header")
 
 (defvar org-level-faces)
 
@@ -70,39 +69,37 @@ other functions may match."
   "Return non-nil when FACE is one of the faces at POSITION."
   (memq face (flatten-tree (get-text-property position 'face))))
 
-;;;; The header line
+;;;; The width
 
-(defvar-local org-agent-layout--header nil
-  "The header line and what it was made of: (LINE WIDTH . VALUES).")
+(defcustom org-agent-layout-width 100
+  "How many columns a conversation that is shown as a page has at most.
+In a wider window the rest stays empty, since long lines are hard to
+read.  nil means that a page is as wide as its window."
+  :type '(choice (const :tag "As wide as the window" nil) natnum)
+  :group 'org-agent-page
+  :package-version '(org-agent . "0.1.0"))
 
-(defun org-agent-layout-header ()
-  "Return the header line of this conversation, as much as there is room for.
-Where it is cut it says how to see the rest.  While a turn runs it is made
-anew only when it has changed, since Emacs asks for it whenever it draws."
-  (let ((inputs (cons (window-width)
-                      (mapcar (lambda (variable) (and (boundp variable) (symbol-value variable)))
-                              '(org-agent-chat-status
-                                org-agent-kernel-state org-agent-kernel-trouble org-agent-kernel-server
-                                org-agent-file-owner-trouble org-agent-context-project)))))
-    (unless (and (plist-get (nth 1 inputs) :turn) (equal (cdr org-agent-layout--header) inputs))
-      ;; The status changes in place.
-      (setq org-agent-layout--header (cons (org-agent-layout--header-cut) (copy-tree inputs))))
-    (car org-agent-layout--header)))
+(defvar-local org-agent-layout--limited t
+  "Non-nil means that the text of this buffer has at most that many columns.")
 
-(defun org-agent-layout--header-cut ()
-  "Return the header line of this conversation, cut to the window's width."
-  (let* ((line (org-agent-header-line))
-         (hint "… M-x org-agent-header")
-         (room (- (window-width) (string-width hint))))
-    (if (or (< room 0)
-            (<= (string-width (string-replace "%%" "%" line)) (window-width)))
-        line
-      (concat
-       ;; No half of an escaped character is left at the end.
-       (replace-regexp-in-string
-        "\\(\\`\\|[^%]\\)\\(\\(?:%%\\)*\\)%\\'" "\\1\\2"
-        (truncate-string-to-width line room))
-       (propertize hint 'face 'shadow)))))
+(defun org-agent-layout-limit (limited)
+  "Limit the width of the text of this buffer if LIMITED is non-nil."
+  (setq org-agent-layout--limited limited)
+  (mapc #'org-agent-layout--fit (get-buffer-window-list nil nil t)))
+
+(defun org-agent-layout--fit (window)
+  "Leave so much of WINDOW empty that its text is as wide as is wanted.
+Emacs gives the room back when the window shows another buffer."
+  (when (windowp window)
+    (pcase-let* ((`(,left . ,right) (window-margins window))
+                 (room (+ (window-body-width window) (or right 0)))
+                 (rest (if (and org-agent-layout-width org-agent-layout--limited)
+                           (max 0 (- room (max 20 org-agent-layout-width)))
+                         0)))
+      (unless (= rest (or right 0))
+        ;; Otherwise a window with a wide margin could not be split.
+        (set-window-parameter window 'min-margins '(0 . 0))
+        (set-window-margins window left rest)))))
 
 ;;;; Titles
 
@@ -333,13 +330,15 @@ is highlighted, down to a line end that is displayed as two."
           (jit-lock-fontify-now beg end))))))
 
 (defun org-agent-layout-setup ()
-  "Lay out tables anew when the windows of this buffer get another width.
+  "Limit the width, and lay out tables anew when that of a window changes.
 Highlight what is above a window before it is shown."
   (setq-local face-remapping-alist
               (append '((org-block org-agent-layout-code)
                         (org-table org-agent-layout-table org-table))
                       face-remapping-alist))
   (add-hook 'pre-redisplay-functions #'org-agent-layout--above nil t)
+  (add-hook 'window-buffer-change-functions #'org-agent-layout--fit nil t)
+  (add-hook 'window-size-change-functions #'org-agent-layout--fit nil t)
   (add-hook 'window-configuration-change-hook #'org-agent-layout--resized nil t)
   (add-hook 'window-size-change-functions #'org-agent-layout--grown nil t))
 

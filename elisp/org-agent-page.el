@@ -151,7 +151,8 @@ TAB on their line opens and closes it."
   (if (not org-agent-page--shown)
       (kill-local-variable 'org-hide-emphasis-markers)
     (setq-local org-hide-emphasis-markers t)
-    (org-agent-page--unindent)))
+    (org-agent-page--unindent))
+  (org-agent-layout-limit org-agent-page--shown))
 
 (defun org-agent-page--unindent ()
   "Turn off Org's indentation, which would double the margins of a page.

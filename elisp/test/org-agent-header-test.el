@@ -133,12 +133,12 @@
 (ert-deftest org-agent-header-is-made-when-it-changes ()
   "While a turn runs, nothing is made for the header line that is the same."
   (org-agent-fake-with-chat
-    (let ((line (org-agent-layout-header)))
-      (should-not (eq line (org-agent-layout-header))))
+    (let ((line (org-agent-header-fitted)))
+      (should-not (eq line (org-agent-header-fitted))))
     (org-agent-chat-put :turn "turn-1" :phase 'streaming :model "one")
-    (let ((line (org-agent-layout-header)))
+    (let ((line (org-agent-header-fitted)))
       (should (string-match-p "one.*streaming" line))
-      (should (eq line (org-agent-layout-header))))
+      (should (eq line (org-agent-header-fitted))))
     (pcase-dolist (`(,words . ,change)
                    `(("two" . ,(lambda () (org-agent-chat-put :model "two")))
                      ("round 2 of 9" . ,(lambda ()
@@ -150,9 +150,32 @@
                      ("no kernel: why" . ,(lambda ()
                                             (setq org-agent-kernel-state 'failed
                                                   org-agent-kernel-trouble "why")))))
-      (should-not (string-match-p words (org-agent-layout-header)))
+      (should-not (string-match-p words (org-agent-header-fitted)))
       (funcall change)
-      (should (string-match-p words (org-agent-layout-header))))))
+      (should (string-match-p words (org-agent-header-fitted))))))
+
+(ert-deftest org-agent-header-is-seen-whole ()
+  "A header line that is too long for its window says how to see all of it."
+  (let ((org-agent-kernel-state 'failed)
+        (org-agent-kernel-trouble
+         (concat "The kernel did not start: " (make-string 60 ?x) " 100% of the disk is full")))
+    (with-temp-buffer
+      (org-agent-chat-mode)
+      (should (equal header-line-format '(:eval (org-agent-header-fitted))))
+      (should (<= (string-width (org-agent-header-fitted)) (window-width)))
+      (should (string-match-p "no kernel: The kernel did not start" (org-agent-header-fitted)))
+      (should (string-match-p "… M-x org-agent-header\\'" (org-agent-header-fitted)))
+      (ert-with-message-capture messages
+        (call-interactively #'org-agent-header)
+        (should (string-search org-agent-kernel-trouble messages)))
+      (setq org-agent-kernel-trouble "It is gone")
+      (should (equal (org-agent-header-fitted) (org-agent-header-line))))
+    ;; Wherever it is cut, what is escaped stays so.
+    (cl-letf (((symbol-function 'org-agent-header-line)
+               (lambda () (concat (make-string 30 ?x) (make-string 80 ?%)))))
+      (dotimes (n 40)
+        (cl-letf (((symbol-function 'window-width) (lambda (&rest _) (+ 40 n))))
+          (should (cl-evenp (cl-count ?% (org-agent-header-fitted)))))))))
 
 (provide 'org-agent-header-test)
 ;;; org-agent-header-test.el ends here

@@ -221,28 +221,35 @@ There is nothing but ASCII."
     (should (equal (org-agent-layout-test--seen) "a\n----\n -----\n"))
     (should (equal (get-text-property 3 'display) '(space :align-to right)))))
 
-(ert-deftest org-agent-layout-header-is-seen-whole ()
-  "A header line that is too long for its window says how to see all of it."
-  (let ((org-agent-kernel-state 'failed)
-        (org-agent-kernel-trouble
-         (concat "The kernel did not start: " (make-string 60 ?x) " 100% of the disk is full")))
-    (with-temp-buffer
-      (org-agent-chat-mode)
-      (should (equal header-line-format '(:eval (org-agent-layout-header))))
-      (should (<= (string-width (org-agent-layout-header)) (window-width)))
-      (should (string-match-p "no kernel: The kernel did not start" (org-agent-layout-header)))
-      (should (string-match-p "… M-x org-agent-header\\'" (org-agent-layout-header)))
-      (ert-with-message-capture messages
-        (call-interactively #'org-agent-header)
-        (should (string-search org-agent-kernel-trouble messages)))
-      (setq org-agent-kernel-trouble "It is gone")
-      (should (equal (org-agent-layout-header) (org-agent-header-line))))
-    ;; Wherever it is cut, what is escaped stays so.
-    (cl-letf (((symbol-function 'org-agent-header-line)
-               (lambda () (concat (make-string 30 ?x) (make-string 80 ?%)))))
-      (dotimes (n 40)
-        (cl-letf (((symbol-function 'window-width) (lambda (&rest _) (+ 40 n))))
-          (should (cl-evenp (cl-count ?% (org-agent-layout-header)))))))))
+(ert-deftest org-agent-layout-page-has-a-width ()
+  "A page is no wider than is wanted, and its window can be split and left."
+  (org-agent-fake-with-chat
+    (save-window-excursion
+      (delete-other-windows)
+      (let ((all (window-body-width)) (org-agent-layout-width 40))
+        (switch-to-buffer (current-buffer))
+        (org-agent-page-toggle)
+        (org-agent-page-toggle)
+        (should (= 40 (window-body-width)))
+        (should (= (- all 40) (cdr (window-margins))))
+        (let ((window (split-window-right)))
+          (run-hook-with-args 'window-size-change-functions (selected-window))
+          (should (<= (window-body-width) 40))
+          (delete-window window))
+        (run-hook-with-args 'window-size-change-functions (selected-window))
+        (should (= 40 (window-body-width)))
+        ;; The file as it is has the whole window, and so has another buffer.
+        (org-agent-page-toggle)
+        (should (= all (window-body-width)))
+        (org-agent-page-toggle)
+        (with-temp-buffer
+          (let ((chat (window-buffer)))
+            (set-window-buffer nil (current-buffer))
+            (should (= all (window-body-width)))
+            (set-window-buffer nil chat)))
+        (let ((org-agent-layout-width nil))
+          (run-hook-with-args 'window-buffer-change-functions (selected-window))
+          (should (= all (window-body-width))))))))
 
 (provide 'org-agent-layout-test)
 ;;; org-agent-layout-test.el ends here
