@@ -86,7 +86,7 @@ var layout = []struct {
 	{"notetool", "plist protocol skill suggest tool", "the tools that notes define, as tools; what a note can do is said in skill"},
 	{"act", "action autorun describe diff kind plist policy protocol", "the kinds that are built in, and nothing else"},
 	{"undo", "action journal kind protocol", "how a turn is taken back, from the journal; what an act is its kind says"},
-	{"tool", "agenda autorun cover fetch files memory suggest org orgquery process skillmd protocol sandbox websearch withheld", "tools do; they do not decide. skillmd, because what they read for a model is in it"},
+	{"tool", "agenda autorun cover fetch files memory suggest org orgquery process schedule skillmd protocol sandbox task websearch withheld", "tools do; they do not decide. skillmd, because what they read for a model is in it"},
 	{"mcp", "suggest protocol sandbox secret tool", "other people's tools look like ours"},
 	{"hook", "action suggest plist policy protocol sandbox skill", "asks what people wrote to be asked; what they say only narrows"},
 	{"session", "journal llm org protocol atomicfile", "conversations: order, delivery, files; it does not answer. protocol, because what it delivers are the wire's messages"},

@@ -192,3 +192,29 @@ func TestTasksArmed(t *testing.T) {
 		return strings.Contains(e.Text(), "Say hello: not armed any more") && strings.Contains(e.Text(), agenda)
 	})
 }
+
+// A model plans a task: the person is asked, once only, on the difference and the next times, and it is done at its time. A
+// bad rule is refused before anybody is asked.
+func TestTasksByAsking(t *testing.T) {
+	in := newInstance(t,
+		llmtest.Exchange{Match: "is no rule", Reply: calling("schedule_create", `:title "Water the roses" :cron "* * * * * *" :runs 1`).Reply, Times: 1},
+		llmtest.Exchange{Match: "Planned|It plans the task", Reply: insertion("* It is planned"), Times: 1},
+		llmtest.Exchange{Match: "remind me", Reply: calling("schedule_create", `:title "Water the roses" :cron "every second"`).Reply, Times: 1},
+		llmtest.Exchange{Match: "^Water the roses", Reply: insertion("* They are dry"), Times: 1},
+	)
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	_, approval := asked(t, e, "q1", "remind me")
+	if !strings.Contains(approval.Text, "+* Water the roses\n") || !strings.Contains(approval.Text, ":CRON:     * * * * * *\n") || approval.Always {
+		t.Errorf("the person was shown %+v", approval)
+	}
+	if effects := strings.Join(approval.Effects, "\n"); strings.Count(effects, " 20") != 5 || !strings.Contains(effects, "it is done on ") {
+		t.Errorf("the times are %q", effects)
+	}
+	if err := decide(t, e, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
+		t.Fatal(err)
+	}
+	see(t, e, "the result", func() bool {
+		return strings.Contains(e.Text(), "It is planned") && strings.Contains(e.Text(), "They are dry")
+	})
+}

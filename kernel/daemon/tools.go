@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"path/filepath"
 
 	"org-agent/kernel/act"
@@ -10,6 +11,7 @@ import (
 	"org-agent/kernel/notetool"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/service"
 	"org-agent/kernel/tool"
 )
 
@@ -24,6 +26,7 @@ func (d *daemon) openTools(settings config.Settings) error {
 		Results: d.servers.Result, Skills: d.skills.Prompts.Current, Memory: tool.Memory{Store: d.memory.store, Index: d.memory.index, Await: d.memory.upkeep.Await}, Past: d.pastDeps(),
 		Pages: d.home.Pages(d.settings.Last, d.config.Addresses, d.judgeRedirect), Search: d.home.SearchServer(d.settings.Last),
 		Subagents: func() bool { return d.settings.Last().SubagentsAtOnce() > 0 }, Commands: d.commands.Table, Files: d.fileDeps(), Notes: d.noteDeps(),
+		Schedule: d.scheduleDeps(),
 	})
 	if err != nil {
 		return err
@@ -49,6 +52,13 @@ func (d *daemon) fileDeps() tool.Files {
 // noteDeps returns what the tools for Org files and for Emacs need.
 func (d *daemon) noteDeps() tool.Notes {
 	return tool.Notes{Files: d.fileDeps(), Emacs: clients.Emacs{Clients: &d.clients, Timeout: d.config.EmacsTimeout, NewID: newID, Change: act.Edit}, NewID: newID, Now: d.now, Roots: d.notes}
+}
+
+// scheduleDeps returns what the tools for tasks need.
+func (d *daemon) scheduleDeps() tool.Schedule {
+	return tool.Schedule{Notes: d.noteDeps(), File: d.paths.Tasks, List: func(ctx context.Context, p protocol.ScheduleListParams) (protocol.ScheduleListResult, error) {
+		return service.Schedule{Tasks: d.tasks, File: d.paths.Tasks}.List(ctx, p)
+	}}
 }
 
 // judgeRedirect returns the verdict of policy.org on an address to which a page redirects.

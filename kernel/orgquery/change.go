@@ -20,6 +20,7 @@ type Change struct {
 	Untagged []string // tags to remove
 	// Properties are set. A property without a value is removed.
 	Properties          []Setting
+	Rule                *string // the property CRON, which only who plans tasks sets; "" removes it
 	Scheduled, Deadline *string // "" removes the date
 	Body                *string
 	// Now is the time of the change, in the person's time zone. Days without a date, and repeaters, count from it.

@@ -13,7 +13,8 @@ type New struct {
 	Title, Todo, Priority string
 	Tags                  []string
 	Properties            []Setting
-	ID                    string // its :ID:
+	Rule                  *string // as in [Change]
+	ID                    string  // its :ID:
 	Scheduled, Deadline   string
 	Timestamp             string // a date of its own, below its drawer
 	Body                  string
@@ -52,7 +53,7 @@ func (f *File) insert(at, level int, n New) (string, error) {
 
 // compose returns the text of a new entry.
 func (f *File) compose(level int, n New) (string, org.Heading, error) {
-	change := Change{Title: &n.Title, Todo: &n.Todo, Priority: &n.Priority, Tags: n.Tags, Properties: n.Properties, Body: &n.Body, Now: n.Now}
+	change := Change{Title: &n.Title, Todo: &n.Todo, Priority: &n.Priority, Tags: n.Tags, Properties: n.Properties, Rule: n.Rule, Body: &n.Body, Now: n.Now}
 	if n.Scheduled != "" {
 		change.Scheduled = &n.Scheduled
 	}

@@ -45,7 +45,21 @@ func (p *parts) setProperties(c Change) (string, error) {
 			done = append(done, fmt.Sprintf("its property %s becomes %s", s.Name, s.Value))
 		}
 	}
-	return strings.Join(done, "; "), nil
+	if c.Rule == nil || *c.Rule == "" && !p.has("CRON") {
+		return strings.Join(done, "; "), nil
+	}
+	if strings.ContainsAny(*c.Rule, "\n\r") {
+		return "", invalid("a rule is one line")
+	}
+	return strings.Join(append(done, "its rule becomes "+*c.Rule), "; "), p.setProperty("CRON", strings.TrimSpace(*c.Rule))
+}
+
+// has reports whether the drawer has a property.
+func (p *parts) has(name string) bool {
+	return slices.ContainsFunc(p.drawer, func(line string) bool {
+		key, _, isProperty := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), ":"), ":")
+		return isProperty && strings.EqualFold(key, name)
+	})
 }
 
 // setProperty sets a property in the drawer. Without a value it removes the property.

@@ -32,12 +32,13 @@ type Tasks interface {
 // Methods returns the methods of this service.
 func (s Schedule) Methods() []Method {
 	return []Method{
-		{protocol.MethodScheduleList, For(s.list)}, {protocol.MethodScheduleRun, For(s.run)}, {protocol.MethodScheduleArm, For(s.arm)},
+		{protocol.MethodScheduleList, For(s.List)}, {protocol.MethodScheduleRun, For(s.run)}, {protocol.MethodScheduleArm, For(s.arm)},
 		{protocol.MethodScheduleWatch, For(s.watch)},
 	}
 }
 
-func (s Schedule) list(ctx context.Context, p protocol.ScheduleListParams) (result protocol.ScheduleListResult, err error) {
+// List returns what is planned.
+func (s Schedule) List(ctx context.Context, p protocol.ScheduleListParams) (result protocol.ScheduleListResult, err error) {
 	if p.Times < 0 || p.Times > timesLimit {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, "%d times are asked for; %d can be", p.Times, timesLimit)
 	}

@@ -20,6 +20,7 @@ type Deps struct {
 	Commands *process.Table
 	Files    Files
 	Notes    Notes
+	Schedule Schedule
 	// Pages fetches pages of the web. nil: no tool that does is offered.
 	Pages *fetch.Fetcher
 	// Search returns the person's search server of this moment, or nil if there is none. nil: there is
@@ -55,6 +56,10 @@ func BuiltIn(d Deps) (*Registry, error) {
 		orgQuery(d.Notes),
 		processTool(d.Commands),
 		readFile(d.Files),
+		scheduleCreate(d.Schedule),
+		scheduleDelete(d.Schedule),
+		scheduleList(d.Schedule),
+		scheduleUpdate(d.Schedule),
 		searchMessages(d.Past),
 		startSubagent(d.Subagents),
 		useSkill(d.Skills),

@@ -176,18 +176,10 @@ func (n Notes) fileOf(ctx context.Context, by *Caller, id string) (string, error
 // still be the same.
 func (n Notes) change(ctx context.Context, by *Caller, a orgEditArguments) (c orgChange, err error) {
 	c.path = a.File
-	has, err := n.ask(ctx, by, protocol.EmacsNotesParams{File: c.path})
-	if err != nil && !errors.Is(err, ErrNoEmacs) {
-		return c, fmt.Errorf("ask Emacs for what it has of %s: %w", n.short(c.path), err)
-	}
-	if len(has.Unsaved) == 1 && has.Unsaved[0].File == c.path {
-		c.before, c.inEmacs = has.Unsaved[0].Text, true
-	} else if slices.Contains(has.TooLarge, c.path) {
-		return c, protocol.ToolErrorf(protocol.ToolTooLarge, "%s is too large to be changed here", n.short(c.path))
-	} else if err := c.read(ctx); err != nil {
+	f, err := textOf(ctx, n, by, &c)
+	if err != nil {
 		return c, err
 	}
-	f := orgquery.Read(orgquery.Source{Path: c.path, Text: c.before, Sequences: has.Sequences})
 	if err := n.apply(&c, f, a); err != nil {
 		return c, err
 	}
@@ -199,6 +191,22 @@ func (n Notes) change(ctx context.Context, by *Caller, a orgEditArguments) (c or
 		return c, protocol.ToolErrorf(protocol.ToolChanged, "the entry or what is around it is not what it was when this was judged%s", now(f, a))
 	}
 	return c, nil
+}
+
+// textOf fills in the text of the file that is changed: that of the buffer in Emacs which is not saved, and else that on the disk.
+func textOf(ctx context.Context, n Notes, by *Caller, c *orgChange) (*orgquery.File, error) {
+	has, err := n.ask(ctx, by, protocol.EmacsNotesParams{File: c.path})
+	if err != nil && !errors.Is(err, ErrNoEmacs) {
+		return nil, fmt.Errorf("ask Emacs for what it has of %s: %w", n.short(c.path), err)
+	}
+	if len(has.Unsaved) == 1 && has.Unsaved[0].File == c.path {
+		c.before, c.inEmacs = has.Unsaved[0].Text, true
+	} else if slices.Contains(has.TooLarge, c.path) {
+		return nil, protocol.ToolErrorf(protocol.ToolTooLarge, "%s is too large to be changed here", n.short(c.path))
+	} else if err := c.read(ctx); err != nil {
+		return nil, err
+	}
+	return orgquery.Read(orgquery.Source{Path: c.path, Text: c.before, Sequences: has.Sequences}), nil
 }
 
 // read reads the text from the disk.
