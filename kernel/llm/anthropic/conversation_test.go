@@ -28,7 +28,7 @@ func (c *talk) say(text string) llm.Reply {
 	c.t.Helper()
 	c.request.Messages = append(c.request.Messages, llm.Message{Role: llm.RoleUser, Text: text})
 	for {
-		reply, err := ask(c.t, c.model, c.request)
+		reply, err := llmtest.Ask(c.t, c.model, c.request)
 		if err != nil {
 			c.t.Fatal(err)
 		}
@@ -112,11 +112,11 @@ func TestThoughtsAtTheBeginning(t *testing.T) {
 // is told.
 func TestThoughtsThatAreMissed(t *testing.T) {
 	server := llmtest.Start(t, status(400, "invalid_request_error", "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`."), llmtest.Exchange{Reply: "Done."})
-	if reply, err := ask(t, provider(t, server, thinking()), hello()); err != nil || reply.Text != "Done." || body(t, server, 1)["thinking"] != nil {
+	if reply, err := llmtest.Ask(t, provider(t, server, thinking()), llmtest.Hello()); err != nil || reply.Text != "Done." || body(t, server, 1)["thinking"] != nil {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	wrong := llm.ServerConfig{Body: map[string]any{"thinking": map[string]any{"type": "enabled", "budget_tokens": 5}}}
-	if _, err := ask(t, provider(t, llmtest.Start(t), wrong), hello()); llm.ClassOf(err) != llm.ClassBadRequest || !strings.Contains(err.Error(), "budget_tokens") {
+	if _, err := llmtest.Ask(t, provider(t, llmtest.Start(t), wrong), llmtest.Hello()); llm.ClassOf(err) != llm.ClassBadRequest || !strings.Contains(err.Error(), "budget_tokens") {
 		t.Errorf("%v", err)
 	}
 }
@@ -127,20 +127,20 @@ func TestThoughtsOfAnotherModel(t *testing.T) {
 	model := provider(t, server, thinking())
 	c := newTalk(t, model)
 	c.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: "Where is it?"}}
-	reply, err := ask(t, c.model, c.request)
+	reply, err := llmtest.Ask(t, c.model, c.request)
 	if err != nil || reply.Original == nil || reply.Original.Writer != llm.Writer("test", "test-model") {
 		t.Fatalf("%+v, %v", reply, err)
 	}
 	c.answer(reply)
 	c.request.Model = "other-model"
-	if _, err := ask(t, c.model, c.request); err != nil {
+	if _, err := llmtest.Ask(t, c.model, c.request); err != nil {
 		t.Fatal(err)
 	}
 	if got := body(t, server, 1); strings.Contains(string(server.Requests()[1].Body), "signature") || got["thinking"] != nil {
 		t.Errorf("the other model got %v", got)
 	}
 	c.request.Messages = append(c.request.Messages, llm.Message{Role: llm.RoleAssistant, Text: "Done."}, llm.Message{Role: llm.RoleUser, Text: "Next"})
-	if _, err := ask(t, c.model, c.request); err != nil {
+	if _, err := llmtest.Ask(t, c.model, c.request); err != nil {
 		t.Fatal(err)
 	}
 	if body(t, server, 2)["thinking"] == nil {
@@ -153,13 +153,13 @@ func TestThoughtsThatAreRefused(t *testing.T) {
 	server := start(t, llmtest.ServerScript{Bound: true, Exchanges: []llmtest.Exchange{{Reasoning: "I think.", Calls: calls(1, 2)}, {Reply: "Done."}}})
 	c := newTalk(t, provider(t, server, llm.ServerConfig{Effort: "high"}))
 	c.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: "Where is it?"}}
-	reply, err := ask(t, c.model, c.request)
+	reply, err := llmtest.Ask(t, c.model, c.request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.answer(reply)
 	c.request.Sections = llm.System("Be brief.")
-	if reply, err := ask(t, c.model, c.request); err != nil || reply.Text != "Done." {
+	if reply, err := llmtest.Ask(t, c.model, c.request); err != nil || reply.Text != "Done." {
 		t.Fatalf("%+v, %v", reply, err)
 	}
 	if got := string(server.Requests()[1].Body); strings.Contains(got, "signature") || !strings.Contains(got, "tool_use") {
@@ -172,13 +172,13 @@ func TestChangedCalls(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Reasoning: "I think.", Reply: "I look.", Calls: calls(1, 1)}, llmtest.Exchange{Reply: "Done."})
 	c := newTalk(t, provider(t, server, thinking()))
 	c.request.Messages = []llm.Message{{Role: llm.RoleUser, Text: "Where is it?"}}
-	reply, err := ask(t, c.model, c.request)
+	reply, err := llmtest.Ask(t, c.model, c.request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	reply.Calls[0].Arguments = `{"path":"elsewhere"}`
 	c.answer(reply)
-	if _, err := ask(t, c.model, c.request); err != nil {
+	if _, err := llmtest.Ask(t, c.model, c.request); err != nil {
 		t.Fatal(err)
 	}
 	if got := string(server.Requests()[1].Body); !strings.Contains(got, "I think.") || !strings.Contains(got, "elsewhere") || strings.Contains(got, "file-1-0") {

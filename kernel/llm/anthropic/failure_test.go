@@ -64,7 +64,7 @@ func TestFailures(t *testing.T) {
 		{"redirect", llmtest.Exchange{Status: 307, Body: "x", Headers: map[string]string{"Location": "https://u:p@elsewhere/v1?key=1"}}, llm.ClassProtocol, "https://elsewhere/v1", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			reply, err := ask(t, provider(t, llmtest.Start(t, c.exchange), llm.ServerConfig{}), hello())
+			reply, err := llmtest.Ask(t, provider(t, llmtest.Start(t, c.exchange), llm.ServerConfig{}), llmtest.Hello())
 			if err == nil || llm.ClassOf(err) != c.class || !strings.Contains(err.Error(), c.says) || reply.Text != c.text || len(reply.Calls) > 0 {
 				t.Fatalf("%+v, class %q, error %v", reply, llm.ClassOf(err), err)
 			}
@@ -85,7 +85,7 @@ func TestFailures(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	overloaded := status(529, "overloaded_error", "Overloaded")
 	overloaded.Headers = map[string]string{"Retry-After": "7"}
-	_, err := ask(t, provider(t, llmtest.Start(t, overloaded), llm.ServerConfig{}), hello())
+	_, err := llmtest.Ask(t, provider(t, llmtest.Start(t, overloaded), llm.ServerConfig{}), llmtest.Hello())
 	if failure, ok := errors.AsType[*llm.Error](err); !ok || failure.RetryAfter != 7*time.Second || failure.Status != 529 {
 		t.Errorf("%+v", err)
 	}
@@ -93,7 +93,7 @@ func TestRetryAfter(t *testing.T) {
 	late := inStream("overloaded_error", "Overloaded")
 	late.Reply = ""
 	server := llmtest.Start(t, overloaded, late, llmtest.Exchange{Reply: "here"})
-	reply, err := ask(t, llm.Retry{Next: provider(t, server, llm.ServerConfig{}), FirstPause: time.Millisecond}, hello())
+	reply, err := llmtest.Ask(t, llm.Retry{Next: provider(t, server, llm.ServerConfig{}), FirstPause: time.Millisecond}, llmtest.Hello())
 	if err != nil || reply.Text != "here" || len(server.Requests()) != 3 {
 		t.Errorf("%+v, %v, %d requests", reply, err, len(server.Requests()))
 	}
@@ -105,7 +105,7 @@ func TestRepliesAreAsLongAsModelsWrite(t *testing.T) {
 	server := llmtest.Start(t, status(400, "invalid_request_error", "max_tokens: 32000 > 8192, which is the maximum allowed number of output tokens for test-model"), llmtest.Exchange{Times: 2, Reply: "x"})
 	model := provider(t, server, llm.ServerConfig{})
 	for range 2 {
-		if _, err := ask(t, model, hello()); err != nil {
+		if _, err := llmtest.Ask(t, model, llmtest.Hello()); err != nil {
 			t.Fatal(err)
 		}
 	}

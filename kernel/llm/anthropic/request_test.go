@@ -15,7 +15,7 @@ import (
 
 // offered returns a request that offers functions.
 func offered() llm.Request {
-	request := hello()
+	request := llmtest.Hello()
 	request.Tools = []llm.Tool{{Name: "read", Description: "reads"}, {Name: "grep it!", Schema: func() any {
 		return map[string]any{"type": "object", "properties": map[string]any{"x": map[string]any{"type": "array"}, "ok?": map[string]any{}}, "required": []string{"x", "ok?"},
 			"anyOf": []any{map[string]any{"required": []string{"x"}}}}
@@ -56,7 +56,7 @@ func TestFields(t *testing.T) {
 			change: func(r *llm.Request) { r.Temperature = &warm }, want: map[string]any{"thinking": manual, "top_k": 3.0, "temperature": nil}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			request := hello()
+			request := llmtest.Hello()
 			if c.model != "" {
 				request.Model = c.model
 			}
@@ -84,7 +84,7 @@ func TestHeaders(t *testing.T) {
 	}
 	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: "x"})
 	config := llm.ServerConfig{Key: "sk-key", Query: "beta=true", Headers: map[string]secret.Text{"Anthropic-Beta": "context-1m"}}
-	if _, err := ask(t, provider(t, server, config), hello()); err != nil {
+	if _, err := llmtest.Ask(t, provider(t, server, config), llmtest.Hello()); err != nil {
 		t.Fatal(err)
 	}
 	got := server.Requests()[0]
@@ -97,7 +97,7 @@ func TestHeaders(t *testing.T) {
 	if got.Path != "/v1/messages" || got.Query != "beta=true" {
 		t.Errorf("asked %s?%s", got.Path, got.Query)
 	}
-	if _, err := ask(t, provider(t, server, llm.ServerConfig{BaseURL: strings.TrimSuffix(server.URL(), "/v1") + "/"}), hello()); err != nil {
+	if _, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{BaseURL: strings.TrimSuffix(server.URL(), "/v1") + "/"}), llmtest.Hello()); err != nil {
 		t.Error(err)
 	}
 	if got := server.Requests()[1]; got.Header.Get("X-Api-Key") != "" || got.Path != "/v1/messages" {
@@ -140,9 +140,9 @@ func TestFunctionsAreSent(t *testing.T) {
 // What no dialect has rendered is refused before the server is asked.
 func TestDialectsAreNeeded(t *testing.T) {
 	server := llmtest.Start(t)
-	request := hello()
+	request := llmtest.Hello()
 	request.Messages = append(request.Messages, llm.Message{Role: llm.RoleKernel, Text: "a remark"})
-	if _, err := ask(t, provider(t, server, llm.ServerConfig{}), request); llm.ClassOf(err) != llm.ClassBadRequest || len(server.Requests()) != 0 {
+	if _, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), request); llm.ClassOf(err) != llm.ClassBadRequest || len(server.Requests()) != 0 {
 		t.Errorf("%v", err)
 	}
 }
@@ -154,9 +154,9 @@ func TestModels(t *testing.T) {
 	if names, err := model.Models(t.Context()); err != nil || fmt.Sprint(names) != "[claude-a claude-b]" {
 		t.Errorf("%v, %v", names, err)
 	}
-	request := hello()
+	request := llmtest.Hello()
 	request.Model = ""
-	if _, err := ask(t, model, request); llm.ClassOf(err) != llm.ClassModel || !strings.Contains(err.Error(), "claude-a, claude-b") {
+	if _, err := llmtest.Ask(t, model, request); llm.ClassOf(err) != llm.ClassModel || !strings.Contains(err.Error(), "claude-a, claude-b") {
 		t.Errorf("%v", err)
 	}
 	if window, err := model.Window(t.Context(), "claude-a"); err != nil || window != 200_000 {
@@ -171,7 +171,7 @@ func TestModels(t *testing.T) {
 		t.Errorf("%d models of %d, %v", len(names), len(many), err)
 	}
 	server.SetModels("claude-b")
-	if reply, err := ask(t, model, request); err != nil || reply.Text != "x" {
+	if reply, err := llmtest.Ask(t, model, request); err != nil || reply.Text != "x" {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	if got := body(t, server, 0); got["model"] != "claude-b" || got["max_tokens"] != 32000.0 {
@@ -186,9 +186,9 @@ func TestDriver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := hello()
+	request := llmtest.Hello()
 	request.Model = ""
-	if reply, err := ask(t, made, request); err != nil || reply.Provider != "test" {
+	if reply, err := llmtest.Ask(t, made, request); err != nil || reply.Provider != "test" {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	if got := body(t, server, 0); got["model"] != "claude-opus-5" || got["top_k"] != 1.0 {

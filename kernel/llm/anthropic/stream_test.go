@@ -35,7 +35,7 @@ func TestReply(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			exchange.Reply = everyScript
-			reply, err := ask(t, provider(t, llmtest.Start(t, exchange), llm.ServerConfig{}), hello())
+			reply, err := llmtest.Ask(t, provider(t, llmtest.Start(t, exchange), llm.ServerConfig{}), llmtest.Hello())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestFinishReasons(t *testing.T) {
 		"model_context_window_exceeded": llm.FinishLength, "refusal": llm.FinishFiltered, "tool_use": llm.FinishTools, "later": llm.FinishStop,
 	} {
 		server := llmtest.Start(t, llmtest.Exchange{Reply: "x", Refusal: "not that", Ending: llmtest.Ending{Finish: sent}})
-		reply, err := ask(t, provider(t, server, llm.ServerConfig{}), hello())
+		reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 		if err != nil || reply.Finish != want || (sent == "refusal") != strings.Contains(reply.Text, "not that") {
 			t.Errorf("%s: %+v, %v", sent, reply, err)
 		}
@@ -64,7 +64,7 @@ func TestPauses(t *testing.T) {
 	pause := llmtest.Ending{Finish: "pause_turn", Usage: json.RawMessage(`{"input_tokens":10,"output_tokens":2}`)}
 	server := llmtest.Start(t, llmtest.Exchange{Match: "Hello", Reply: "One ", Ending: pause}, llmtest.Exchange{Reply: "two ", Ending: pause},
 		llmtest.Exchange{Reply: "three.", Ending: llmtest.Ending{Usage: json.RawMessage(`{"input_tokens":20,"output_tokens":3}`)}})
-	reply, err := ask(t, provider(t, server, llm.ServerConfig{}), hello())
+	reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 	if err != nil || reply.Text != "One two three." || reply.Finish != llm.FinishStop || *reply.Usage != (llm.Usage{Input: 40, Output: 7}) {
 		t.Fatalf("%+v %+v, %v", reply, reply.Usage, err)
 	}
@@ -72,7 +72,7 @@ func TestPauses(t *testing.T) {
 		t.Errorf("the server got %+v", last)
 	}
 	endless := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: "again", Ending: pause})
-	if reply, err := ask(t, provider(t, endless, llm.ServerConfig{}), hello()); err != nil || reply.Finish != llm.FinishLength || len(endless.Requests()) != 9 {
+	if reply, err := llmtest.Ask(t, provider(t, endless, llm.ServerConfig{}), llmtest.Hello()); err != nil || reply.Finish != llm.FinishLength || len(endless.Requests()) != 9 {
 		t.Errorf("%+v, %v", reply, err)
 	}
 }
@@ -80,14 +80,14 @@ func TestPauses(t *testing.T) {
 func TestUsage(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Reply: "x", Ending: llmtest.Ending{Usage: json.RawMessage(
 		`{"input_tokens":6,"cache_creation_input_tokens":30,"cache_read_input_tokens":64,"output_tokens":20,"output_tokens_details":{"thinking_tokens":7}}`)}})
-	reply, err := ask(t, provider(t, server, llm.ServerConfig{}), hello())
+	reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 	if want := (&llm.Usage{Input: 100, Output: 20, Cached: 64, Written: 30, Reasoning: 7}); err != nil || !reflect.DeepEqual(reply.Usage, want) {
 		t.Errorf("%+v, %v", reply.Usage, err)
 	}
 	// The last event may count only what was written.
 	server = llmtest.Start(t, llmtest.Exchange{Body: events(`{"type":"message_start","message":{"usage":{"input_tokens":5,"cache_read_input_tokens":7,"output_tokens":1}}}`,
 		`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9}}`, `{"type":"message_stop"}`)})
-	if reply, err = ask(t, provider(t, server, llm.ServerConfig{}), hello()); err != nil || *reply.Usage != (llm.Usage{Input: 12, Cached: 7, Output: 9}) {
+	if reply, err = llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello()); err != nil || *reply.Usage != (llm.Usage{Input: 12, Cached: 7, Output: 9}) {
 		t.Errorf("%+v, %v", reply.Usage, err)
 	}
 }
@@ -123,7 +123,7 @@ func TestUnknown(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Times: 2, Body: body})
 	model := provider(t, server, llm.ServerConfig{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	for range 2 {
-		if reply, err := ask(t, model, hello()); err != nil || reply.Text != "ab" || reply.Finish != llm.FinishStop {
+		if reply, err := llmtest.Ask(t, model, llmtest.Hello()); err != nil || reply.Text != "ab" || reply.Finish != llm.FinishStop {
 			t.Fatalf("%+v, %v", reply, err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestIndexTwice(t *testing.T) {
 			`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"x\":\"` + id + `\"}"}}`}
 	}
 	body := events(append(append(append([]string{begins}, call("a")...), call("b")...), stops, ends)...)
-	reply, err := ask(t, provider(t, llmtest.Start(t, llmtest.Exchange{Body: body}), llm.ServerConfig{}), hello())
+	reply, err := llmtest.Ask(t, provider(t, llmtest.Start(t, llmtest.Exchange{Body: body}), llm.ServerConfig{}), llmtest.Hello())
 	if got := fmt.Sprint(reply.Calls); err != nil || got != `[{a read {"x":"a"}} {b read {"x":"b"}}]` {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -190,7 +190,7 @@ func TestWithoutEnd(t *testing.T) {
 	for name, exchange := range map[string]llmtest.Exchange{
 		"many": {Calls: many}, "long": {Calls: long}, "unseen": {Body: events(begins, opens, unseen, unseen, unseen, stops, ends)},
 	} {
-		if _, err := ask(t, provider(t, llmtest.Start(t, exchange), llm.ServerConfig{}), offered()); llm.ClassOf(err) != llm.ClassEndless {
+		if _, err := llmtest.Ask(t, provider(t, llmtest.Start(t, exchange), llm.ServerConfig{}), offered()); llm.ClassOf(err) != llm.ClassEndless {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -206,7 +206,7 @@ func TestSignsOfLife(t *testing.T) {
 	model := provider(t, llmtest.Start(t, llmtest.Exchange{Body: body}), llm.ServerConfig{})
 	anthropic.SetQuiet(model, -1)
 	deltas := 0
-	for delta, err := range model.Stream(t.Context(), hello()) {
+	for delta, err := range model.Stream(t.Context(), llmtest.Hello()) {
 		if err != nil || delta.Empty() {
 			t.Fatalf("%+v, %v", delta, err)
 		}
@@ -247,7 +247,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 	defer model.Close()
 	for b.Loop() {
-		if _, err := llm.Collect(model.Stream(b.Context(), hello())); err != nil {
+		if _, err := llm.Collect(model.Stream(b.Context(), llmtest.Hello())); err != nil {
 			b.Fatal(err)
 		}
 	}

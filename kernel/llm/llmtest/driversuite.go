@@ -22,7 +22,7 @@ func DriverSuite(t *testing.T, driver llm.Driver) {
 	d := opened{driver}
 	t.Run("provider", func(t *testing.T) {
 		server := Start(t, Exchange{Reply: strings.Repeat("Good day. ", 20), Times: -1})
-		Suite(t, d.open(t, server.URL()), hello())
+		Suite(t, d.open(t, server.URL()), Hello())
 	})
 	t.Run("deltas come as they are sent", d.asSent)
 	t.Run("leaving closes the connection", d.leaving)
@@ -36,10 +36,6 @@ func DriverSuite(t *testing.T, driver llm.Driver) {
 
 // opened opens providers of a driver.
 type opened struct{ driver llm.Driver }
-
-func hello() llm.Request {
-	return llm.Request{Model: "test-model", Sections: llm.System("Answer."), Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}}
-}
 
 // open returns a provider for the server at an address.
 func (d opened) open(t *testing.T, address string) llm.Provider {
@@ -64,7 +60,7 @@ func (d opened) asSent(t *testing.T) {
 	server := Start(t, Exchange{Reply: "first second", Chunk: 6, Fault: Fault{HangAfter: 1}})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for delta, err := range d.open(t, server.URL()).Stream(ctx, hello()) {
+	for delta, err := range d.open(t, server.URL()).Stream(ctx, Hello()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +78,7 @@ func (d opened) asSent(t *testing.T) {
 func (d opened) leaving(t *testing.T) {
 	server := Start(t, Exchange{Times: -1, Reply: "first second", Chunk: 6, Fault: Fault{HangAfter: 1}})
 	model := d.open(t, server.URL())
-	for _, err := range model.Stream(t.Context(), hello()) {
+	for _, err := range model.Stream(t.Context(), Hello()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +87,7 @@ func (d opened) leaving(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var last error
-	for _, err := range model.Stream(ctx, hello()) {
+	for _, err := range model.Stream(ctx, Hello()) {
 		last = err
 		cancel()
 	}
@@ -113,7 +109,7 @@ func (d opened) canceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	texts := 0
-	for delta, err := range d.open(t, server.URL()).Stream(ctx, hello()) {
+	for delta, err := range d.open(t, server.URL()).Stream(ctx, Hello()) {
 		switch {
 		case err != nil && llm.ClassOf(err) != llm.ClassCanceled:
 			t.Errorf("the error is %v", err)
@@ -131,7 +127,7 @@ func (d opened) deadline(t *testing.T) {
 	server := Start(t, Exchange{Fault: Fault{HangAfter: -1}})
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	_, err := llm.Collect(d.open(t, server.URL()).Stream(ctx, hello()))
+	_, err := llm.Collect(d.open(t, server.URL()).Stream(ctx, Hello()))
 	if llm.ClassOf(err) != llm.ClassTimeout || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the error is %v", err)
 	}
@@ -141,11 +137,11 @@ func (d opened) unreachable(t *testing.T) {
 	server := Start(t)
 	address := server.URL()
 	server.Close()
-	_, err := llm.Collect(d.open(t, address).Stream(t.Context(), hello()))
+	_, err := llm.Collect(d.open(t, address).Stream(t.Context(), Hello()))
 	if llm.ClassOf(err) != llm.ClassUnreachable || !strings.Contains(llm.HintOf(err), "is the model server running? nothing answers at 127.0.0.1:") {
 		t.Errorf("the error is %v, the hint %q", err, llm.HintOf(err))
 	}
-	_, err = llm.Collect(d.open(t, "http://no-such-host.invalid/v1").Stream(t.Context(), hello()))
+	_, err = llm.Collect(d.open(t, "http://no-such-host.invalid/v1").Stream(t.Context(), Hello()))
 	if llm.ClassOf(err) != llm.ClassUnreachable {
 		t.Errorf("a host without an address: %v", err)
 	}
@@ -170,7 +166,7 @@ func (d opened) hungUp(t *testing.T) {
 		}
 	}()
 	defer func() { listener.Close(); <-done }()
-	_, err = llm.Collect(d.open(t, fmt.Sprintf("http://%s/v1", listener.Addr())).Stream(t.Context(), hello()))
+	_, err = llm.Collect(d.open(t, fmt.Sprintf("http://%s/v1", listener.Addr())).Stream(t.Context(), Hello()))
 	if class := llm.ClassOf(err); class != llm.ClassServer && class != llm.ClassUnreachable {
 		t.Errorf("the error is %v", err)
 	}
@@ -191,9 +187,9 @@ func (d opened) secrets(t *testing.T) {
 	server := Start(t, Exchange{Status: 401, Body: `{"type":"error","error":{"type":"authentication_error","message":"bad key ` + key + ` with ` + header + `"}}`})
 	address := strings.Replace(server.URL(), "http://", "http://user:"+password+"@", 1)
 	model := d.with(t, llm.ServerConfig{Name: "test", BaseURL: address, Query: "key=" + query, Key: key, Headers: map[string]secret.Text{"X-Key": header}})
-	_, refused := llm.Collect(model.Stream(t.Context(), hello()))
+	_, refused := llm.Collect(model.Stream(t.Context(), Hello()))
 	server.Close()
-	_, unreachable := llm.Collect(model.Stream(t.Context(), hello()))
+	_, unreachable := llm.Collect(model.Stream(t.Context(), Hello()))
 	_, invalid := d.driver.Open(llm.ServerConfig{BaseURL: "ftp://user:" + password + "@host/?key=" + query})
 	shown := fmt.Sprintf("%v %+v %#v %v %v %v %+v %#v", refused, refused, llm.HintOf(refused), unreachable, llm.HintOf(unreachable), invalid, model, model)
 	if lists, ok := model.(interface {

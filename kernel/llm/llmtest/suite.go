@@ -1,15 +1,48 @@
 package llmtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"org-agent/kernel/llm"
 )
+
+// Hello returns a request for a reply.
+func Hello() llm.Request {
+	return llm.Request{Model: "test-model", Sections: llm.System("Answer."), Messages: []llm.Message{{Role: llm.RoleUser, Text: "Hello"}}}
+}
+
+// Ask asks a provider and returns the whole reply.
+func Ask(t *testing.T, provider llm.Provider, request llm.Request) (llm.Reply, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	return llm.Collect(provider.Stream(ctx, request))
+}
+
+// Open returns a provider for the server, unless its configuration names another one. The test closes it.
+func Open[P interface {
+	llm.Provider
+	Close()
+}](t *testing.T, server *Server, open func(llm.ServerConfig) (P, error), config llm.ServerConfig) P {
+	t.Helper()
+	config.Name = cmp.Or(config.Name, "test")
+	if config.BaseURL == "" {
+		config.BaseURL = server.URL()
+	}
+	made, err := open(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(made.Close)
+	return made
+}
 
 // Suite tests a provider against the contract of [llm.Provider]. The provider must answer the
 // request ask with at least two deltas of text. Suite asks it about ten times.

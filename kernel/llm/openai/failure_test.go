@@ -72,7 +72,7 @@ func TestFailures(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			server := llmtest.Start(t, c.exchange)
-			reply, err := ask(t, provider(t, server, llm.ServerConfig{}))
+			reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 			if err == nil {
 				t.Fatalf("no error, but %+v", reply)
 			}
@@ -114,7 +114,7 @@ func TestFailuresOfWholeAnswers(t *testing.T) {
 		}
 		_, ofList := p.Models(t.Context())
 		_, ofEmbeddings := p.Embed(t.Context(), []string{"one"})
-		_, ofStream := ask(t, p)
+		_, ofStream := llmtest.Ask(t, p, llmtest.Hello())
 		for _, err := range []error{ofList, ofEmbeddings, ofStream} {
 			if err == nil || llm.ClassOf(err) != c.class || !strings.HasSuffix(err.Error(), ": "+c.says) {
 				t.Errorf("%s: class %q, error %v", c.body, llm.ClassOf(err), err)
@@ -143,7 +143,7 @@ func TestRetryAfter(t *testing.T) {
 		{"Retry-After", "NaN", 0, 0},
 	} {
 		server := llmtest.Start(t, llmtest.Exchange{Status: 429, Headers: map[string]string{c.header: c.value}})
-		_, err := ask(t, provider(t, server, llm.ServerConfig{}))
+		_, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 		e, ok := errors.AsType[*llm.Error](err)
 		if !ok || e.RetryAfter < c.low || e.RetryAfter > c.high {
 			t.Errorf("%s: %s gave %+v", c.header, c.value, err)
@@ -159,7 +159,7 @@ func TestRateLimitThenSuccess(t *testing.T) {
 		llmtest.Exchange{Fault: llmtest.Fault{CutAfter: -1}, Headers: map[string]string{}},
 		llmtest.Exchange{Reply: "here"})
 	begin := time.Now()
-	reply, err := ask(t, llm.Retry{Next: provider(t, server, llm.ServerConfig{}), FirstPause: time.Millisecond})
+	reply, err := llmtest.Ask(t, llm.Retry{Next: provider(t, server, llm.ServerConfig{}), FirstPause: time.Millisecond}, llmtest.Hello())
 	if err != nil || reply.Text != "here" {
 		t.Fatalf("got %+v, %v", reply, err)
 	}
@@ -173,7 +173,7 @@ func TestRateLimitThenSuccess(t *testing.T) {
 
 func TestServerErrorForEver(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Status: 500})
-	_, err := ask(t, llm.Retry{Next: provider(t, server, llm.ServerConfig{}), Attempts: 3, FirstPause: time.Millisecond})
+	_, err := llmtest.Ask(t, llm.Retry{Next: provider(t, server, llm.ServerConfig{}), Attempts: 3, FirstPause: time.Millisecond}, llmtest.Hello())
 	if llm.ClassOf(err) != llm.ClassServer {
 		t.Errorf("the error is %v", err)
 	}
@@ -190,9 +190,9 @@ func TestSecretsStaySecret(t *testing.T) {
 	address := strings.Replace(server.URL(), "http://", "http://user:"+password+"@", 1) + "?key=" + query
 	config := llm.ServerConfig{Name: "test", BaseURL: address, Key: key, Headers: map[string]secret.Text{"X-Key": header}}
 	model := provider(t, server, config)
-	_, refused := ask(t, model)
+	_, refused := llmtest.Ask(t, model, llmtest.Hello())
 	server.Close()
-	_, unreachable := ask(t, model)
+	_, unreachable := llmtest.Ask(t, model, llmtest.Hello())
 	_, listed := model.Models(t.Context())
 	_, invalid := openai.New(llm.ServerConfig{BaseURL: "ftp://user:" + password + "@host/?key=" + query})
 	for _, shown := range []string{
@@ -210,7 +210,7 @@ func TestSecretsStaySecret(t *testing.T) {
 // TestImagesNotTaken checks that the error for an image to a model without images says what to do.
 func TestImagesNotTaken(t *testing.T) {
 	server := llmtest.Start(t, status(400, `{"error":{"message":"this model does not support images"}}`))
-	_, err := ask(t, provider(t, server, llm.ServerConfig{}))
+	_, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 	if hint := llm.HintOf(err); !strings.Contains(hint, "leave them out") || !strings.Contains(hint, ":IMAGES: omit") {
 		t.Errorf("%v: %s", err, hint)
 	}

@@ -113,7 +113,7 @@ func TestSources(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.Start(t, llmtest.Exchange{Body: "data: " + events + "\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"})
-			reply, err := ask(t, provider(t, server, llm.ServerConfig{}))
+			reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 			want := map[string]string{"annotations": "Good\n\nSources:\n\n- [A](https://a.example/)", "citations": "Good\n\nSources:\n\n- [https://a.example/](https://a.example/)", "nonsense": "Good"}[name]
 			if err != nil || reply.Text != want {
 				t.Errorf("%q, %v", reply.Text, err)

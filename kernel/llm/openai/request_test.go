@@ -106,7 +106,7 @@ func TestReasoningModels(t *testing.T) {
 func TestRequestHeaders(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Times: -1, Reply: "x"})
 	config := llm.ServerConfig{BaseURL: server.URL() + "/deep/?version=1", Key: "key", Headers: map[string]secret.Text{"X-Title": "org-agent"}}
-	if _, err := ask(t, provider(t, server, config)); err != nil {
+	if _, err := llmtest.Ask(t, provider(t, server, config), llmtest.Hello()); err != nil {
 		t.Fatal(err)
 	}
 	got := server.Requests()[0]
@@ -116,7 +116,7 @@ func TestRequestHeaders(t *testing.T) {
 	if got.Header.Get("Authorization") != "Bearer key" || got.Header.Get("X-Title") != "org-agent" || got.Header.Get("User-Agent") != "org-agent" {
 		t.Errorf("headers %v", got.Header)
 	}
-	if _, err := ask(t, provider(t, server, llm.ServerConfig{})); err != nil {
+	if _, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello()); err != nil {
 		t.Fatal(err)
 	}
 	if value, ok := server.Requests()[1].Header["Authorization"]; ok {
@@ -168,7 +168,7 @@ func TestModelRule(t *testing.T) {
 			server := models(t, c.listed...)
 			model := provider(t, server, llm.ServerConfig{Model: c.config})
 			for range 2 {
-				_, err := llm.Collect(model.Stream(t.Context(), llm.Request{Model: c.request, Messages: hello().Messages}))
+				_, err := llm.Collect(model.Stream(t.Context(), llm.Request{Model: c.request, Messages: llmtest.Hello().Messages}))
 				if c.fault != "" {
 					if llm.ClassOf(err) != llm.ClassModel || !strings.Contains(err.Error(), c.fault) {
 						t.Errorf("the error is %v", err)
@@ -197,7 +197,7 @@ func TestModelNoLongerServed(t *testing.T) {
 	}
 	defer server.Close()
 	model := provider(t, server, llm.ServerConfig{})
-	request := llm.Request{Messages: hello().Messages}
+	request := llm.Request{Messages: llmtest.Hello().Messages}
 	for i, class := range []llm.Class{"", llm.ClassModel, ""} {
 		if _, err := llm.Collect(model.Stream(t.Context(), request)); llm.ClassOf(err) != class {
 			t.Errorf("request %d: %v", i, err)

@@ -53,7 +53,7 @@ func TestReply(t *testing.T) {
 			t.Parallel()
 			exchange.Reply = everyScript
 			server := llmtest.Start(t, exchange)
-			reply, err := ask(t, provider(t, server, llm.ServerConfig{}))
+			reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +79,7 @@ func TestReplyOfAMegabyte(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			exchange.Reply, exchange.Repeat = "äöü…🙂 \"quoted\"\n", 1<<20/25
 			server := llmtest.Start(t, exchange)
-			reply, err := ask(t, provider(t, server, llm.ServerConfig{}))
+			reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestReplyOfAMegabyte(t *testing.T) {
 
 func TestInvalidUTF8(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Reply: "a\xffb\xc3", Framing: llmtest.Framing{ChunkBytes: 1}})
-	reply, err := ask(t, provider(t, server, llm.ServerConfig{}))
+	reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestInvalidUTF8(t *testing.T) {
 func TestReasoning(t *testing.T) {
 	for _, field := range []string{"reasoning", "reasoning_content"} {
 		server := llmtest.Start(t, llmtest.Exchange{Reasoning: "Let me think 🙂.", Framing: llmtest.Framing{ReasoningField: field, ChunkBytes: 3}, Reply: "Four."})
-		reply, err := ask(t, provider(t, server, llm.ServerConfig{}))
+		reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestFinishReasons(t *testing.T) {
 		"tool_calls": llm.FinishTools, "eos": llm.FinishStop,
 	} {
 		server := llmtest.Start(t, llmtest.Exchange{Reply: "x", Ending: llmtest.Ending{Finish: sent}})
-		if reply, err := ask(t, provider(t, server, llm.ServerConfig{})); err != nil || reply.Finish != want {
+		if reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello()); err != nil || reply.Finish != want {
 			t.Errorf("%s: %q, %v", sent, reply.Finish, err)
 		}
 	}
@@ -129,7 +129,7 @@ func TestFinishReasons(t *testing.T) {
 func TestUsage(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Reply: "x", Ending: llmtest.Ending{Usage: json.RawMessage(
 		`{"prompt_tokens":100,"completion_tokens":20,"prompt_tokens_details":{"cached_tokens":64},"completion_tokens_details":{"reasoning_tokens":7},"cost":0.0012}`)}})
-	reply, err := ask(t, provider(t, server, llm.ServerConfig{}))
+	reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestEvents(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			server := llmtest.Start(t, llmtest.Exchange{Body: c.body, Headers: map[string]string{"Content-Type": "text/event-stream"}})
-			reply, err := ask(t, provider(t, server, llm.ServerConfig{}))
+			reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), llmtest.Hello())
 			if err != nil || reply.Text != c.text || reply.Finish != llm.FinishStop {
 				t.Errorf("got %+v, %v", reply, err)
 			}
@@ -203,7 +203,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 	defer model.Close()
 	for b.Loop() {
-		if _, err := llm.Collect(model.Stream(b.Context(), hello())); err != nil {
+		if _, err := llm.Collect(model.Stream(b.Context(), llmtest.Hello())); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -264,7 +264,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 3 {
-				if reply, err := ask(t, p); err != nil || reply.Text != "Done" {
+				if reply, err := llmtest.Ask(t, p, llmtest.Hello()); err != nil || reply.Text != "Done" {
 					t.Fatal(reply, err)
 				}
 			}

@@ -26,7 +26,7 @@ func TestReply(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := llmtest.Start(t, llmtest.Exchange{Reasoning: "I must look.", Reply: "I look at it: “é”.", Calls: calls, Framing: framing})
-			reply, err := ask(t, provider(t, server, llm.ServerConfig{}), offered())
+			reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), offered())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,7 +64,7 @@ func TestPicture(t *testing.T) {
 			server := llmtest.Start(t, llmtest.Exchange{Body: body})
 			var pictures []string
 			text := ""
-			for delta, err := range provider(t, server, llm.ServerConfig{}).Stream(t.Context(), hello()) {
+			for delta, err := range provider(t, server, llm.ServerConfig{}).Stream(t.Context(), llmtest.Hello()) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -126,14 +126,14 @@ func TestThinkingGoesBack(t *testing.T) {
 			server := llmtest.Start(t, llmtest.Exchange{Match: "Hello", Reasoning: "I must look.", Calls: calls}, llmtest.Exchange{Match: "what is there", Reply: "Done."})
 			p := provider(t, server, llm.ServerConfig{})
 			request := offered()
-			reply, err := ask(t, p, request)
+			reply, err := llmtest.Ask(t, p, request)
 			if err != nil || reply.Original == nil {
 				t.Fatalf("%+v, %v", reply, err)
 			}
 			request.Messages = append(request.Messages, answered(reply, "what is there")...)
 			change(&request)
 			request = dialect.NewNative(true).Render(request)
-			if reply, err = ask(t, p, request); err != nil || reply.Text != "Done." {
+			if reply, err = llmtest.Ask(t, p, request); err != nil || reply.Text != "Done." {
 				t.Fatalf("%+v, %v\n%s", reply, err, server.Requests()[len(server.Requests())-1].Body)
 			}
 			var body struct{ Input []json.RawMessage }
@@ -171,16 +171,16 @@ func TestThinkingRefused(t *testing.T) {
 	stale := &llm.Original{Writer: llm.Writer("test", "test-model"),
 		Data: json.RawMessage(`[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"b3RoZXI="},{"type":"function_call","id":"fc_1","call_id":"call_1","name":"read","arguments":"{}"}]`)}
 	request.Messages = append(request.Messages, answered(llm.Reply{Original: stale, Calls: []llm.FunctionCall{{ID: "x", Name: "read", Arguments: "{}"}}}, "there")...)
-	if reply, err := ask(t, p, request); err != nil || reply.Text != "Done." {
+	if reply, err := llmtest.Ask(t, p, request); err != nil || reply.Text != "Done." {
 		t.Errorf("%+v, %v", reply, err)
 	}
 	if requests := server.Requests(); len(requests) != 1 || strings.Contains(string(requests[0].Body), "rs_1") {
 		t.Errorf("there were %d requests that were taken: %s", len(requests), requests[0].Body)
 	}
 	for range 2 {
-		request := hello()
+		request := llmtest.Hello()
 		request.Model = "gpt-4o"
-		if _, err := ask(t, p, request); err != nil {
+		if _, err := llmtest.Ask(t, p, request); err != nil {
 			t.Error(err)
 		}
 	}
@@ -197,13 +197,13 @@ func TestPromptIsCached(t *testing.T) {
 			llm.Message{Role: llm.RoleUser, Text: fmt.Sprintf("Question %d: %s", i, strings.Repeat("words ", 50))})
 	}
 	request.Messages[len(request.Messages)-1].Text = "Hello again"
-	reply, err := ask(t, p, request)
+	reply, err := llmtest.Ask(t, p, request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.Messages = append(request.Messages, answered(reply, "what is there")...)
 	for _, next := range []string{"And then?", "there"} {
-		reply, err := ask(t, p, request)
+		reply, err := llmtest.Ask(t, p, request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +236,7 @@ func TestRequest(t *testing.T) {
 	request := offered()
 	request.Temperature, request.MaxTokens, request.Grammar = &temperature, 5, "root ::= x"
 	request.Messages[0].Images = []llm.Image{{Name: "a.png", Media: "image/png", Data: []byte("bytes")}}
-	if _, err := ask(t, p, request); err != nil {
+	if _, err := llmtest.Ask(t, p, request); err != nil {
 		t.Fatal(err)
 	}
 	r := server.Requests()[0]
@@ -256,23 +256,23 @@ func TestRequest(t *testing.T) {
 	request.Tools, request.Schema = nil, func(int) json.RawMessage {
 		return json.RawMessage(`{"type":"object","properties":{},"required":[],"additionalProperties":false}`)
 	}
-	if _, err := ask(t, p, request); err != nil || !strings.Contains(string(server.Requests()[1].Body), `"text":{"format":{"name":"reply","schema":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true,"type":"json_schema"},"verbosity":"low"}`) ||
+	if _, err := llmtest.Ask(t, p, request); err != nil || !strings.Contains(string(server.Requests()[1].Body), `"text":{"format":{"name":"reply","schema":{"type":"object","properties":{},"required":[],"additionalProperties":false},"strict":true,"type":"json_schema"},"verbosity":"low"}`) ||
 		strings.Contains(string(server.Requests()[1].Body), "root ::=") {
 		t.Errorf("with a schema, %v: %s", err, server.Requests()[1].Body)
 	}
 	for _, model := range []string{"gpt-5.4", "gpt-4o"} { // one takes no temperature, the other sends no thinking
-		request := hello()
+		request := llmtest.Hello()
 		request.Model, request.Temperature = model, &temperature
-		if _, err := ask(t, provider(t, server, llm.ServerConfig{}), request); err != nil {
+		if _, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{}), request); err != nil {
 			t.Errorf("%s: %v", model, err)
 		}
 	}
 	if names, err := p.Models(t.Context()); err != nil || !slices.Equal(names, []string{"test-model"}) {
 		t.Errorf("the models are %q, %v", names, err)
 	}
-	request = hello()
+	request = llmtest.Hello()
 	request.Model = ""
-	if reply, err := ask(t, p, request); err != nil || reply.Model != "test-model" {
+	if reply, err := llmtest.Ask(t, p, request); err != nil || reply.Model != "test-model" {
 		t.Errorf("the only model is not asked: %+v, %v", reply, err)
 	}
 }
@@ -293,7 +293,7 @@ func TestFinish(t *testing.T) {
 		"nothing": {llmtest.Exchange{}, llm.Reply{Finish: llm.FinishStop}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			reply, err := ask(t, provider(t, llmtest.Start(t, test.exchange), llm.ServerConfig{}), offered())
+			reply, err := llmtest.Ask(t, provider(t, llmtest.Start(t, test.exchange), llm.ServerConfig{}), offered())
 			if err != nil || reply.Text != test.want.Text || reply.Finish != test.want.Finish || !slices.Equal(reply.Calls, test.want.Calls) {
 				t.Errorf("%+v, %v", reply, err)
 			}
@@ -341,7 +341,7 @@ func TestFailures(t *testing.T) {
 		"a long call":      {llmtest.Exchange{Calls: []llmtest.Call{{ID: "a", Name: "read", Arguments: `{"x":"` + strings.Repeat("x", 2*llm.ReplyLimit) + `"}`}}}, llm.ClassEndless},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := ask(t, provider(t, llmtest.Start(t, test.exchange), llm.ServerConfig{Key: "key-1234"}), offered())
+			_, err := llmtest.Ask(t, provider(t, llmtest.Start(t, test.exchange), llm.ServerConfig{Key: "key-1234"}), offered())
 			if llm.ClassOf(err) != test.class {
 				t.Errorf("the error is %v, of class %q", err, llm.ClassOf(err))
 			}
@@ -353,12 +353,12 @@ func TestFailures(t *testing.T) {
 			}
 		})
 	}
-	if _, err := ask(t, provider(t, nil, llm.ServerConfig{BaseURL: "http://127.0.0.1:1/v1"}), hello()); llm.ClassOf(err) != llm.ClassUnreachable {
+	if _, err := llmtest.Ask(t, provider(t, nil, llm.ServerConfig{BaseURL: "http://127.0.0.1:1/v1"}), llmtest.Hello()); llm.ClassOf(err) != llm.ClassUnreachable {
 		t.Errorf("the error is %v", err)
 	}
-	unrendered := hello()
+	unrendered := llmtest.Hello()
 	unrendered.Messages = append(unrendered.Messages, llm.Message{Role: llm.RoleKernel, Text: "a note"})
-	if _, err := ask(t, provider(t, llmtest.Start(t), llm.ServerConfig{}), unrendered); llm.ClassOf(err) != llm.ClassBadRequest {
+	if _, err := llmtest.Ask(t, provider(t, llmtest.Start(t), llm.ServerConfig{}), unrendered); llm.ClassOf(err) != llm.ClassBadRequest {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -397,7 +397,7 @@ func TestOtherEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
 			server := llmtest.Start(t, llmtest.Exchange{Body: "data: " + strings.Join(test.events, "\n\ndata: ") + "\n\n"})
-			reply, err := ask(t, provider(t, server, llm.ServerConfig{Logger: slog.New(slog.NewTextHandler(&log, nil))}), offered())
+			reply, err := llmtest.Ask(t, provider(t, server, llm.ServerConfig{Logger: slog.New(slog.NewTextHandler(&log, nil))}), offered())
 			if got := fmt.Sprint(reply.Text, " ", reply.Calls); err != nil || got != test.want {
 				t.Errorf("%s, %v", got, err)
 			}
@@ -415,12 +415,12 @@ func TestSameIDs(t *testing.T) {
 	server := llmtest.Start(t, llmtest.Exchange{Match: "Hello", Reasoning: "Twice.", Calls: []llmtest.Call{call, call}}, llmtest.Exchange{Match: "there", Reply: "Done."})
 	p := llm.Rendered{Next: provider(t, server, llm.ServerConfig{}), Dialect: dialect.NewNative(true)}
 	request := offered()
-	reply, err := ask(t, p, request)
+	reply, err := llmtest.Ask(t, p, request)
 	if err != nil || len(reply.Calls) != 2 {
 		t.Fatalf("%+v, %v", reply, err)
 	}
 	request.Messages = append(request.Messages, answered(reply, "one", "there")...)
-	if reply, err = ask(t, p, request); err != nil || reply.Text != "Done." {
+	if reply, err = llmtest.Ask(t, p, request); err != nil || reply.Text != "Done." {
 		t.Errorf("%+v, %v", reply, err)
 	}
 }
