@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"org-agent/kernel/org"
 )
@@ -20,12 +19,7 @@ type EmbeddingServer struct {
 
 // embeddings reads a heading below "Memory". Like a model, a heading with a fault is left out.
 func (p *settingsParser) embeddings(h *org.Heading) {
-	if !strings.EqualFold(h.Title, "Embeddings") {
-		p.fault(h.Line, "the heading %q below Memory is not read: only Embeddings is", h.Title)
-		return
-	}
-	if p.settings.Embeddings != nil {
-		p.fault(h.Line, "the heading %s occurs twice", h.Title)
+	if !p.only(h, "Memory", "Embeddings", p.settings.Embeddings != nil) {
 		return
 	}
 	var server EmbeddingServer

@@ -45,14 +45,22 @@ func (p *settingsParser) web(h *org.Heading) {
 	}}})
 }
 
+// only reports whether a heading is the one with a title that is read below another, and the first of them.
+func (p *settingsParser) only(h *org.Heading, below, title string, read bool) bool {
+	switch {
+	case !strings.EqualFold(h.Title, title):
+		p.fault(h.Line, "the heading %q below %s is not read: only %s is", h.Title, below, title)
+	case read:
+		p.fault(h.Line, "the heading %s occurs twice", h.Title)
+	default:
+		return true
+	}
+	return false
+}
+
 // search reads a heading below "Web". Like a model, a heading with a fault is left out.
 func (p *settingsParser) search(h *org.Heading) {
-	if !strings.EqualFold(h.Title, "Search") {
-		p.fault(h.Line, "the heading %q below Web is not read: only Search is", h.Title)
-		return
-	}
-	if p.settings.Search != nil {
-		p.fault(h.Line, "the heading %s occurs twice", h.Title)
+	if !p.only(h, "Web", "Search", p.settings.Search != nil) {
 		return
 	}
 	var server SearchServer

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"org-agent/kernel/archive"
@@ -155,11 +154,6 @@ func printImport(stdout, stderr io.Writer, home string, imported archive.ImportR
 		fmt.Fprintln(stderr, "org-agent: "+line)
 	}
 	_, err := fmt.Fprintf(stdout, "%s: %s written, %d the same, from org-agent %s of %s\n",
-		home, text.Count(imported.Added+len(imported.Replaced)+len(imported.Merged), "file"), imported.Same, oneLine(imported.Version), oneLine(imported.ExportedAt))
+		home, text.Count(imported.Added+len(imported.Replaced)+len(imported.Merged), "file"), imported.Same, text.PlainLine(imported.Version, 60), text.PlainLine(imported.ExportedAt, 60))
 	return err
-}
-
-// oneLine returns text from an archive in a form that is safe to print in one line of a terminal.
-func oneLine(text string) string {
-	return strings.Trim(fmt.Sprintf("%.60q", text), `"`)
 }

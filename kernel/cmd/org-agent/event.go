@@ -25,10 +25,11 @@ func (c *eventCommand) Run(ctx context.Context, proc *process) error {
 		return usagef("a :%s is what a person writes: send it with \"org-agent chat\"", sensor)
 	}
 	event := protocol.Object{{Key: "sensor", Value: protocol.Keyword(sensor)}, {Key: "session", Value: c.Session}}
-	for key, value := range map[string]string{"text": c.Text, "id": c.ID} {
-		if value != "" {
-			event.Set(key, value)
-		}
+	if c.Text != "" {
+		event.Set("text", c.Text)
+	}
+	if c.ID != "" {
+		event.Set("id", c.ID)
 	}
 	for _, field := range c.With {
 		name, value, ok := strings.Cut(field, "=")

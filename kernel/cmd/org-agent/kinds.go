@@ -26,13 +26,28 @@ func kindsWith(actions []*skill.Action) *kind.Set {
 	return builtInKinds().With(notekind.Kinds(actions)...)
 }
 
+// notes returns the configuration of the notes of a directory, as a kernel of the home has it.
+func (proc *process) notes(directory string) (skill.Config, error) {
+	grants, err := proc.grants()
+	return skill.Config{
+		Shipped: skills.Notes(), Home: directory, Grants: grants, Persona: proc.persona(),
+		Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent,
+	}, err
+}
+
+// noteOptions returns the options of a single note, as a kernel of the home has them.
+func (proc *process) noteOptions() (skill.Options, error) {
+	grants, err := proc.grants()
+	return skill.Options{Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent}, err
+}
+
 // liveNotes loads the notes of a home as a kernel would. It discards what they log.
 func (proc *process) liveNotes(ctx context.Context, paths config.Paths) (*skill.Set, error) {
-	grants, err := proc.grants()
+	config, err := proc.notes(paths.Skills)
 	if err != nil {
 		return nil, err
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
+	registry := skill.New(config)
 	registry.Load(ctx)
 	return registry.Current(), nil
 }

@@ -6,10 +6,8 @@ import (
 	"os"
 	"time"
 
-	"org-agent/kernel/daemon"
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/lisp/lib"
-	"org-agent/kernel/sensor"
 	"org-agent/kernel/skill"
 )
 
@@ -85,9 +83,10 @@ func loadNote(ctx context.Context, proc *process, path string, limits lisp.Limit
 	if err != nil {
 		return nil, fmt.Errorf("read the note: %w", err)
 	}
-	grants, err := proc.grants()
+	options, err := proc.noteOptions()
 	if err != nil {
 		return nil, err
 	}
-	return skill.LoadNote(ctx, path, source, skill.Options{Limits: limits, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
+	options.Limits = limits
+	return skill.LoadNote(ctx, path, source, options)
 }

@@ -80,9 +80,8 @@ func mcpLine(s protocol.MCPServer) string {
 	if s.Again != "" {
 		parts = append(parts, "again at "+localTime(s.Again))
 	}
-	text := strings.Join(parts, ", ")
 	if s.Fault != "" {
-		text += ": " + strings.Join(strings.Fields(s.Fault), " ")
+		return strings.Join(parts, ", ") + ": " + text.Line(s.Fault)
 	}
-	return text
+	return strings.Join(parts, ", ")
 }

@@ -83,7 +83,7 @@ func (c *promptCommand) print(proc *process, result protocol.PromptResult) {
 	}
 	c.printHistory(proc, result.History)
 	for _, setting := range result.Settings {
-		fmt.Fprintf(proc.stderr, "%s, set by %s: %s\n", setting.Name, setting.From, text.Prefix(strings.Join(strings.Fields(setting.Value), " "), 100))
+		fmt.Fprintf(proc.stderr, "%s, set by %s: %s\n", setting.Name, setting.From, text.Prefix(text.Line(setting.Value), 100))
 	}
 	fmt.Fprintf(proc.stderr, "%-20s %9d bytes  about %d tokens, by the skill %s to %s; nothing was sent\n", "all", result.Bytes, result.Tokens, result.Skill, result.Model)
 }

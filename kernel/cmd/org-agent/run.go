@@ -13,7 +13,6 @@ import (
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/instance"
-
 	"org-agent/kernel/text"
 )
 

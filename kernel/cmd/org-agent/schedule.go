@@ -64,10 +64,10 @@ func runs(t protocol.ScheduledTask) string {
 }
 
 // printFaults prints what is wrong with the tasks. It is an error that there are such faults.
-func (p *process) printFaults(faults []string) error {
+func (proc *process) printFaults(faults []string) error {
 	failed := 0
 	for _, fault := range faults {
-		fmt.Fprintln(p.stderr, fault)
+		fmt.Fprintln(proc.stderr, fault)
 		if strings.Contains(fault, ": error: ") {
 			failed++
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"org-agent/kernel/daemon"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/notetool"
-	"org-agent/kernel/sensor"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
 	"org-agent/skills"
@@ -40,16 +39,15 @@ func (c *skillCheck) Run(ctx context.Context, proc *process) error {
 	if err != nil {
 		return err
 	}
-	grants, err := proc.grants()
-	if err != nil {
-		return err
-	}
 	paths, err := proc.paths()
 	if err != nil {
 		return err
 	}
+	config, err := proc.notes(paths.Skills)
+	if err != nil {
+		return err
+	}
 	faulty := 0
-	config := skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent}
 	for _, s := range skill.CheckFiles(ctx, config, notes) {
 		for _, d := range s.Diagnostics {
 			if c.JSON {
@@ -134,18 +132,18 @@ func (c *skillList) Run(ctx context.Context, proc *process) error {
 	if len(c.Paths) > 0 {
 		home = c.Paths[0]
 	}
-	grants, err := proc.grants()
+	config, err := proc.notes(home)
 	if err != nil {
 		return err
 	}
-	registry := skill.New(skill.Config{Shipped: skills.Notes(), Home: home, Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
+	registry := skill.New(config)
 	statuses := registry.Load(ctx)
 	prompts := proc.promptSkills(ctx, paths, home, statuses).Statuses()
 	diagnostics := io.Writer(proc.stdout)
 	if c.JSON {
 		diagnostics = proc.stderr
 	}
-	for _, d := range grants.Diagnostics() {
+	for _, d := range config.Grants.Diagnostics() {
 		fmt.Fprintln(diagnostics, d)
 	}
 	if c.JSON {
@@ -158,35 +156,38 @@ func (c *skillList) Run(ctx context.Context, proc *process) error {
 	tools = tools.WithForeign(notetool.Live(registry.Current, nil))
 	known := kindsWith(registry.Current().Actions())
 	for _, s := range statuses {
-		name := s.Skill
-		if name == "" {
-			name = "-"
-		}
-		fmt.Fprintf(proc.stdout, "%-20s %-10s %4d  %s  %s\n", name, s.State, s.Priority, skill.ShownFile(s.File), s.Title)
-		for _, c := range s.Commands {
-			fmt.Fprintf(proc.stdout, "    /%s: %s\n", c.Name, c.Description)
-		}
-		for _, a := range s.Actions {
-			fmt.Fprintf(proc.stdout, "    action %s: %s\n", a.Key, a.Does)
-		}
-		for _, t := range s.Tools {
-			fmt.Fprintf(proc.stdout, "    tool %s: %s\n", t.Name, t.Does)
-		}
-		for _, h := range s.Hooks {
-			fmt.Fprintf(proc.stdout, "    hook %s at %s, line %d\n", h.Name, h.On(), h.Line)
-			if why := hook.UnknownTool(h, tools, known); why != "" {
-				fmt.Fprintf(proc.stdout, "    %s:%d: warning: it is never called: %s\n", skill.ShownFile(h.File), h.Line, why)
-			}
-		}
-		if line := capabilityLine(s); line != "" {
-			fmt.Fprintf(proc.stdout, "    %s\n", line)
-		}
-		for _, d := range s.Diagnostics {
-			fmt.Fprintf(proc.stdout, "    %s\n", d)
-		}
+		c.printNote(proc.stdout, s, func(h *skill.Hook) string { return hook.UnknownTool(h, tools, known) })
 	}
 	proc.listPrompts(prompts)
 	return nil
+}
+
+// printNote prints a note in a line, and below it what it defines and what is wrong with it. unknown returns why a hook
+// is never called, "" if it may be.
+func (c *skillList) printNote(out io.Writer, s skill.Status, unknown func(*skill.Hook) string) {
+	fmt.Fprintf(out, "%-20s %-10s %4d  %s  %s\n", cmp.Or(s.Skill, "-"), s.State, s.Priority, skill.ShownFile(s.File), s.Title)
+	below := func(format string, words ...any) { fmt.Fprintf(out, "    "+format+"\n", words...) }
+	for _, c := range s.Commands {
+		below("/%s: %s", c.Name, c.Description)
+	}
+	for _, a := range s.Actions {
+		below("action %s: %s", a.Key, a.Does)
+	}
+	for _, t := range s.Tools {
+		below("tool %s: %s", t.Name, t.Does)
+	}
+	for _, h := range s.Hooks {
+		below("hook %s at %s, line %d", h.Name, h.On(), h.Line)
+		if why := unknown(h); why != "" {
+			below("%s:%d: warning: it is never called: %s", skill.ShownFile(h.File), h.Line, why)
+		}
+	}
+	if line := capabilityLine(s); line != "" {
+		below("%s", line)
+	}
+	for _, d := range s.Diagnostics {
+		below("%s", d)
+	}
 }
 
 // skillCopy is "org-agent skill copy".

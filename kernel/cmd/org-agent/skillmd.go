@@ -12,14 +12,11 @@ import (
 	"unicode"
 
 	"org-agent/kernel/config"
-	"org-agent/kernel/daemon"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/sandbox"
-	"org-agent/kernel/sensor"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/skillmd"
 	"org-agent/kernel/tool"
-	"org-agent/skills"
 )
 
 // promptsAt returns the directories with a SKILL.md: the given paths and those directly below them.
@@ -86,11 +83,14 @@ func (proc *process) tools(ctx context.Context, paths config.Paths) (*tool.Regis
 	if err != nil {
 		return nil, err
 	}
+	notes, err := proc.notes(paths.Skills)
+	if err != nil {
+		return nil, err
+	}
 	fence := sync.OnceValue(func() sandbox.Kind { kind, _ := sandbox.Probe(ctx); return kind })
 	home, now := proc.instance(paths), func() config.Settings { return settings }
 	return tool.BuiltIn(tool.Deps{Commands: home.Commands(func() []string { return settings.Programs }, fence, nil, nil), Pages: home.Pages(now, nil, nil), Search: home.SearchServer(now), Skills: sync.OnceValue(func() *skillmd.Set {
-		notes := skill.New(skill.Config{Shipped: skills.Notes(), Home: paths.Skills, Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
-		return proc.promptSkills(ctx, paths, paths.Skills, notes.Load(ctx)).Current()
+		return proc.promptSkills(ctx, paths, paths.Skills, skill.New(notes).Load(ctx)).Current()
 	}), Files: tool.Files{Home: paths.Home, Unread: policy.Unread(paths.Home, paths.State), Keys: policy.HasKeys}})
 }
 

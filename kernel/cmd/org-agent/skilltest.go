@@ -10,9 +10,7 @@ import (
 	"time"
 
 	"org-agent/kernel/agent"
-	"org-agent/kernel/daemon"
 	"org-agent/kernel/journal"
-	"org-agent/kernel/sensor"
 	"org-agent/kernel/skill"
 )
 
@@ -66,18 +64,19 @@ func (c *skillTest) options(ctx context.Context, proc *process) (skill.Options, 
 	if err != nil {
 		return skill.Options{}, nil, err
 	}
-	grants, err := proc.grants()
+	options, err := proc.noteOptions()
 	if err != nil {
 		return skill.Options{}, nil, err
 	}
 	if _, err := os.Stat(paths.Journal); errors.Is(err, fs.ErrNotExist) {
-		return skill.Options{Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent}, func() {}, nil
+		return options, func() {}, nil
 	}
 	j, err := journal.OpenToRead(ctx, paths.Journal)
 	if err != nil {
 		return skill.Options{}, nil, err
 	}
-	return skill.Options{Grants: grants, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent, Recorded: agent.Recordings{Turns: j.Turns, Rows: j.Records, Acts: j.Acts}.Recording}, func() { _ = j.Close() }, nil // the journal was only read
+	options.Recorded = agent.Recordings{Turns: j.Turns, Rows: j.Records, Acts: j.Acts}.Recording
+	return options, func() { _ = j.Close() }, nil // the journal was only read
 }
 
 // stamps returns a list that changes when a note is saved, added or removed.

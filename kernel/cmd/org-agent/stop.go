@@ -41,6 +41,9 @@ func (c *stopCommand) Run(ctx context.Context, proc *process) error {
 		}
 	}
 	for deadline := time.Now().Add(10 * time.Second); kernel.Alive(); time.Sleep(10 * time.Millisecond) {
+		if ctx.Err() != nil {
+			return exit{code: 130} // it ends all the same
+		}
 		if time.Now().After(deadline) {
 			return fmt.Errorf("the kernel (pid %d) was asked to stop and still runs; see %s", kernel.PID, paths.Log)
 		}

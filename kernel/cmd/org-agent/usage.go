@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // usageCommand is "org-agent usage".
@@ -91,8 +92,9 @@ func usageName(u protocol.Usage) string {
 	return "?"
 }
 
-func cell(text string) string {
-	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", "\\vert{}")
+// cell returns a text as the cell of an Org table.
+func cell(of string) string {
+	return strings.ReplaceAll(text.Line(of), "|", "\\vert{}")
 }
 
 func writeUsage(b *strings.Builder, name string, u protocol.Usage) {

@@ -14,14 +14,12 @@ import (
 
 	"org-agent/kernel/action"
 	"org-agent/kernel/config"
-	"org-agent/kernel/daemon"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/lisp"
 	"org-agent/kernel/notetool"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/sensor"
 	"org-agent/kernel/skill"
 	"org-agent/kernel/tool"
 )
@@ -211,7 +209,12 @@ func (c *verifyCommand) chooseFromNote(ctx context.Context, proc *process, note 
 	case len(all) == 1:
 		return all[0], nil
 	}
-	registry := skill.New(skill.Config{Shipped: singleNoteFS{os.DirFS(filepath.Dir(c.Note)), filepath.Base(c.Note)}, Persona: proc.persona(), Specs: builtInSpecs, Tools: daemon.ToolNames, CheckEvent: sensor.CheckEvent})
+	config, err := proc.notes("")
+	if err != nil {
+		return nil, err
+	}
+	config.Shipped = singleNoteFS{os.DirFS(filepath.Dir(c.Note)), filepath.Base(c.Note)}
+	registry := skill.New(config)
 	registry.Load(ctx)
 	return bestSkill(ctx, registry.Current(), event)
 }
