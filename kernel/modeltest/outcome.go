@@ -8,6 +8,7 @@ import (
 
 	"github.com/chewxy/sexp"
 
+	"org-agent/kernel/action"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/plist"
 	"org-agent/kernel/protocol"
@@ -78,7 +79,7 @@ func (s *story) read(h *home, e journal.Entry, last string) error {
 		if err := json.Unmarshal(e.Data, &step); err != nil {
 			return err
 		}
-		return s.step(h, step)
+		s.step(h, step)
 	case journal.KindApproval, journal.KindQuestion:
 		var ask protocol.Ask
 		if err := json.Unmarshal(e.Data, &ask); err != nil {
@@ -95,7 +96,7 @@ func (s *story) read(h *home, e journal.Entry, last string) error {
 			return err
 		}
 		if act.Kind == journal.ActAnswer && e.Turn == last {
-			s.outcome.Answer = s.answer(act.Action)
+			s.outcome.Answer = action.Recorded(act.Action).Text("text")
 		}
 	case journal.KindTurn:
 		var turn struct {
@@ -132,60 +133,30 @@ func (s *story) reply(e journal.Entry) error {
 	return nil
 }
 
-// answer returns the text of the action that answers.
-func (s *story) answer(action string) string {
-	x, err := plist.Read(action)
-	if err != nil {
-		return ""
-	}
-	payload, _ := plist.Get(x, "payload")
-	if text, ok := plist.Text(payload, "text"); ok {
-		return text
-	}
-	text, _ := plist.Text(x, "text")
-	return text
-}
-
 // step notes the calls of a step that did not end the turn.
-func (s *story) step(h *home, step journal.ToolStep) error {
-	if step.Action == "" {
-		return nil
+func (s *story) step(h *home, step journal.ToolStep) {
+	a := action.Recorded(step.Action)
+	if a.IsZero() {
+		return // it was no action; the model was told so
 	}
-	x, err := plist.Read(step.Action)
-	if err != nil {
-		return nil // it was no action; the model was told so
+	performed := step.Verdict == "performed"
+	calls := a.Calls()
+	if len(calls) == 0 {
+		s.call(h, action.Call{Tool: a.Name()}, performed && step.Code == "")
 	}
-	payload, nested := plist.Get(x, "payload")
-	if !nested {
-		payload = x
-	}
-	performed := step.Verdict == "performed" && step.Code == ""
-	if list, batch := plist.Get(payload, "calls"); batch {
-		calls, _ := list.(sexp.List)
-		for i, c := range calls {
-			did := performed
-			if i < len(step.Calls) {
-				did = step.Verdict == "performed" && !step.Calls[i].Failed
-			}
-			s.call(h, c, did)
+	for i, c := range calls {
+		did := performed && step.Code == ""
+		if i < len(step.Calls) { // of a batch
+			did = performed && !step.Calls[i].Failed
 		}
-		return nil
+		s.call(h, c, did)
 	}
-	s.call(h, payload, performed)
-	return nil
 }
 
 // call notes one call.
-func (s *story) call(h *home, x sexp.Sexp, performed bool) {
-	name, ok := plist.Text(x, "tool")
-	if !ok {
-		if action, is := plist.KeywordValue(x, "action"); is {
-			name = string(action)
-		}
-	}
-	c := Call{Tool: name, Arguments: map[string]any{}, Performed: performed}
-	arguments, _ := plist.Get(x, "args")
-	fields, _ := arguments.(sexp.List)
+func (s *story) call(h *home, made action.Call, performed bool) {
+	c := Call{Tool: made.Tool, Arguments: map[string]any{}, Performed: performed}
+	fields, _ := made.Args.(sexp.List)
 	for i := 0; i+1 < len(fields); i += 2 {
 		if key, ok := fields[i].(plist.Keyword); ok {
 			c.Arguments[string(key)] = h.value(fields[i+1])

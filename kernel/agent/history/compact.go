@@ -180,7 +180,9 @@ func (c *Compactor) runJob(ctx context.Context, j *job) {
 	default:
 		state = protocol.SessionCompacted{Session: j.session, State: protocol.CompactingFailed,
 			Text: c.Hide(fmt.Sprintf("no summary was made: %v", j.err))}
-		c.Logger.Warn("no summary of a conversation", "session", j.session, "err", c.Hide(j.err.Error()))
+		if j.by == journal.CompactionBySummary { // else whoever asked for it is told
+			c.Logger.Warn("no summary of a conversation", "session", j.session, "err", c.Hide(j.err.Error()))
+		}
 	}
 	c.mu.Lock()
 	delete(c.running, j.session)

@@ -155,26 +155,32 @@ func (r *routes) connect(choice config.Choice) (llm.Provider, *Server, error) {
 	return r.withImages(consenting{retried, &r.consent}, modelName(choice), llm.ImageRule(choice.Images)), server, nil
 }
 
-// withKeys adds the dialect, the pictures, the bounds, the time limits, and the rotation of keys where the server has several.
+// withKeys returns the provider of a server, with the rotation of its keys if it has several.
 func (r *routes) withKeys(server *Server) llm.Provider {
-	name := server.choice.Name
-	timed := func(s *Server) llm.Provider {
-		return llm.Timeouts{Next: llm.Bounds{Next: toolcall.Reader{Next: llm.Pictures{Next: rendered{llm.Literal{Next: s}, s.dialect}, Keep: r.config.KeepPicture}}, Name: name}, Name: name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
-	}
 	if len(server.choice.MoreKeys) == 0 {
-		return timed(server)
+		return r.bounded(server)
 	}
 	rotation := &llm.Rotation{Logger: r.config.Logger}
 	for i, key := range server.choice.Keys() {
 		with := server
 		if i > 0 {
-			with = &Server{choice: server.choice, driver: server.driver, dialect: server.dialect, grammars: server.grammars, logger: server.logger, env: server.env, keys: server.keys, known: server.known}
-			with.choice.Key = key
+			with = server.withKey(key)
 			server.spare = append(server.spare, with)
 		}
-		rotation.Keys = append(rotation.Keys, llm.Key{Name: fmt.Sprintf("%s, key %d (%s)", name, i+1, key), Provider: timed(with)})
+		rotation.Keys = append(rotation.Keys, llm.Key{Name: fmt.Sprintf("%s, key %d (%s)", server.choice.Name, i+1, key), Provider: r.bounded(with)})
 	}
 	return rotation
+}
+
+// bounded returns the provider of a server for one key. Each line is around the one before: requests are rendered, and
+// of replies the pictures are kept, the calls read, and the length and the time bounded.
+func (r *routes) bounded(s *Server) llm.Provider {
+	var p llm.Provider = llm.Literal{Next: s}
+	p = rendered{p, s.dialect}
+	p = llm.Pictures{Next: p, Keep: r.config.KeepPicture}
+	p = toolcall.Reader{Next: p}
+	p = llm.Bounds{Next: p, Name: s.choice.Name}
+	return llm.Timeouts{Next: p, Name: s.choice.Name, Idle: r.config.Settings.IdleTimeout, Total: r.config.Settings.TurnTimeout}
 }
 
 // withImages adds the rule about images. The rule of the first provider is that of [Router.Images].

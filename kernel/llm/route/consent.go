@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"org-agent/kernel/llm/transport"
 	"org-agent/kernel/protocol"
 )
 
@@ -29,7 +30,7 @@ func (c *consent) require(host string) error {
 	if err != nil {
 		name = host
 	}
-	if ip := net.ParseIP(strings.Trim(name, "[]")); name == "localhost" || ip != nil && ip.IsLoopback() {
+	if transport.Loopback(strings.Trim(name, "[]")) {
 		return nil
 	}
 	given, err := os.ReadFile(c.path)

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net"
 	"net/url"
 	"strings"
 	"time"
 
 	"org-agent/kernel/config"
 	"org-agent/kernel/llm"
+	"org-agent/kernel/llm/transport"
 )
 
 // The names of dialects that mean more than themselves here.
@@ -78,8 +78,7 @@ func local(baseURL string) bool {
 		return false
 	}
 	host := strings.ToLower(u.Hostname())
-	ip := net.ParseIP(host)
-	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+	return transport.Loopback(host) || strings.HasSuffix(host, ".localhost")
 }
 
 // of returns the dialect for a model, "" for that of the settings.

@@ -49,6 +49,13 @@ func NewServer(driver llm.Driver, model config.Model, env func(string) string) *
 	return &Server{choice: config.Choice{Model: model, Kind: config.ChoiceServer}, driver: driver, env: env, keys: &secret.Set{}, grammars: &grammars{}}
 }
 
+// withKey returns the server with another key. They share what is known of the server.
+func (s *Server) withKey(key config.KeySource) *Server {
+	with := &Server{choice: s.choice, driver: s.driver, dialect: s.dialect, grammars: s.grammars, logger: s.logger, env: s.env, keys: s.keys, known: s.known}
+	with.choice.Key = key
+	return with
+}
+
 // open returns the driver's provider for a key.
 func (s *Server) open(key secret.Text) (llm.Provider, error) {
 	return s.driver.Open(llm.ServerConfig{
