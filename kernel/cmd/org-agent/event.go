@@ -53,9 +53,23 @@ func (c *eventCommand) Run(ctx context.Context, proc *process) error {
 	case sensor == protocol.SensorInterrupt:
 		fmt.Fprintf(proc.stdout, "nothing runs in %s\n", c.Session)
 	default:
-		return fmt.Errorf("no skill triggers on :%s with that; \"org-agent skill list\" shows the skills", sensor)
+		return c.notTaken(ctx, proc, event)
 	}
 	return nil
+}
+
+// notTaken says why no skill takes the event.
+func (c *eventCommand) notTaken(ctx context.Context, proc *process, event protocol.Object) error {
+	var result protocol.EventCheckResult
+	if err := proc.call(ctx, protocol.MethodEventCheck, event, &result); err != nil {
+		return err
+	}
+	for _, s := range result.Skills {
+		if s.Refused != "" {
+			return fmt.Errorf("%s does not run: %s", s.Name, s.Refused)
+		}
+	}
+	return fmt.Errorf("no skill triggers on :%s with that; \"org-agent skill list\" shows the skills", event.Text("sensor"))
 }
 
 // check prints what the event would lead to.
