@@ -48,7 +48,6 @@
 Each element is a file, or a directory for the files in it and below it.
 `org-agent-hooks-mode' must be on."
   :type '(repeat (choice file directory))
-  :group 'org-agent-hooks
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-hooks-tag "agenthook"
@@ -56,13 +55,11 @@ Each element is a file, or a directory for the files in it and below it.
 It counts for the headings below, too, and for a whole file as one of its
 #+FILETAGS:.  `org-agent-hooks-mode' must be on."
   :type 'string
-  :group 'org-agent-hooks
   :package-version '(org-agent . "0.1.0"))
 
 (defcustom org-agent-hooks-delay 1
   "After how many seconds without a further event events are reported."
   :type 'number
-  :group 'org-agent-hooks
   :package-version '(org-agent . "0.1.0"))
 
 (defconst org-agent-hooks-kinds
@@ -209,6 +206,7 @@ In another buffer of an Org file look for the tag when it is saved."
 What stands before the first one counts as a heading of level 0."
   (let ((all (org-agent-hooks--whole-p))
         (private (org-agent-private-parts))
+        (gc-cons-threshold (max gc-cons-threshold (* 64 1024 1024)))
         (line 1)
         inside found)
     (org-with-wide-buffer
@@ -221,9 +219,8 @@ What stands before the first one counts as a heading of level 0."
                          0)))
            (cl-incf line (count-lines counted beg))
            (setq counted beg)
-           (when (and inside (<= level inside))
-             (setq inside nil))
-           (when (and (not inside) (org-agent-hooks--tagged-p))
+           (when (and inside (<= level inside)) (setq inside nil))
+           (unless (or inside (not (org-agent-hooks--tagged-p)))
              (setq inside level))
            (when (and (or all inside)
                       (not (org-agent-private-part-at beg private)))
@@ -292,15 +289,16 @@ Its `:key' identifies it: its ID, or else a hash of its title."
 
 ;;;; About the kinds
 
-(defun org-agent-hooks--look ()
-  "Note the headings of this buffer as they are now as reported."
+(defun org-agent-hooks--look (&optional records)
+  "Note the headings of this buffer, or RECORDS of them, as reported."
   (setq org-agent-hooks--known (make-hash-table :test #'equal)
         org-agent-hooks--made nil)
-  (dolist (record (nreverse (org-agent-hooks--scan)))
+  (dolist (record (reverse (or records (org-agent-hooks--scan))))
     (push record (gethash (plist-get record :key) org-agent-hooks--known))))
 
 (defun org-agent-hooks--changes ()
-  "Return which headings were changed since they were reported last, or nil."
+  "Return which headings were changed since they were reported last, or nil.
+The value has the `:records' of all headings, too, which are not reported."
   (when org-agent-hooks--known
     (let ((known (copy-hash-table org-agent-hooks--known))
           (records (org-agent-hooks--scan))
@@ -328,7 +326,7 @@ Its `:key' identifies it: its ID, or else a hash of its title."
                  (dolist (record gone)
                    (push (org-agent-hooks--changed record :removed) changed)))
                known)
-      (and changed (list :headings changed)))))
+      (and changed (list :headings changed :records records)))))
 
 (defun org-agent-hooks--changed (record change)
   "Return RECORD as it is reported with CHANGE, and with who made it."
@@ -428,10 +426,9 @@ Its `:key' identifies it: its ID, or else a hash of its title."
               ((derived-mode-p 'org-agenda-mode)
                (setf (nth 2 before) about))
               (about
-               (setf (nth 2 before)
-                     (plist-put about :headings
-                                (append (plist-get (nth 2 before) :headings)
-                                        (plist-get about :headings))))))
+               (cl-callf2 append (plist-get (nth 2 before) :headings)
+                          (plist-get about :headings))
+               (setf (nth 2 before) about)))
         (org-agent-hooks--stop-timer)
         (setq org-agent-hooks--timer
               (run-at-time org-agent-hooks-delay nil
@@ -452,9 +449,12 @@ Its `:key' identifies it: its ID, or else a hash of its title."
       (with-demoted-errors "org-agent-hooks: %S"
         (when (and (nth 5 kind) (buffer-live-p buffer))
           (with-current-buffer buffer
-            (when (org-agent-hooks--may-p)
-              (setq about (funcall (nth 4 kind)))
-              (org-agent-hooks--look))))
+            (let ((found (and (org-agent-hooks--may-p)
+                              (while-no-input (list (funcall (nth 4 kind)))))))
+              (if (eq found t)          ; the person types
+                  (org-agent-hooks--note kind)
+                (when (setq about (car found))
+                  (org-agent-hooks--look (plist-get about :records)))))))
         (when about
           (push (append (list :id (org-id-uuid))
                         (org-agent-hooks--event kind file about))
@@ -473,7 +473,7 @@ Its `:key' identifies it: its ID, or else a hash of its title."
   (let ((headings (plist-get about :headings)))
     (append (list :sensor (intern (concat ":" (car kind))))
             (and file (list :file file))
-            (plist-put (copy-sequence about) :headings
+            (plist-put (org-plist-delete about :records) :headings
                        (seq-take headings org-agent-hooks--headings-limit))
             (when-let* ((more (nthcdr org-agent-hooks--headings-limit headings)))
               (list :more (length more))))))

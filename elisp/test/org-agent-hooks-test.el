@@ -115,6 +115,31 @@ FILES is the value of `org-agent-hooks-files', in which t is that file."
                 :key (lambda (event) (plist-get event :sensor))))
       (should (= 1 (length (org-agent-hooks-test--events)))))))
 
+(ert-deftest org-agent-hooks-typing ()
+  "A report gives way to the person who types, and is made later."
+  (org-agent-hooks-test--with "* One\n" '(t)
+    (org-agent-hooks-test--type "* One\n" "text\n")
+    (cl-letf (((symbol-function 'org-agent-hooks--changes)
+               (lambda () (throw throw-on-input t)))) ; as a key does
+      (org-agent-hooks--report))
+    (org-agent-fake-settle)
+    (should-not (cl-find :org-save (org-agent-fake-requests "event")
+                         :key (lambda (event) (plist-get event :sensor))))
+    (should org-agent-hooks--waiting)
+    (should org-agent-hooks--timer)
+    (should (= 1 (length (org-agent-hooks-test--events))))))
+
+(ert-deftest org-agent-hooks-todo-twice ()
+  "Two changes of states are one report with both headings."
+  (org-agent-hooks-test--with "* TODO One\n* TODO Two\n" '(t)
+    (goto-char (point-min))
+    (org-todo "DONE")
+    (forward-line)
+    (org-todo "DONE")
+    (let ((events (org-agent-hooks-test--events)))
+      (should (equal '((1) (2)) (org-agent-hooks-test--headings (car events) :line)))
+      (should-not (cdr events)))))
+
 (ert-deftest org-agent-hooks-opted-in ()
   "Nothing is on a hook where nothing is reported, nor when the mode is off."
   (let ((hooks (cl-loop for kind in org-agent-hooks-kinds
