@@ -16,6 +16,7 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'iso8601)
 (require 'subr-x)
 (require 'org-agent-kernel)
@@ -81,8 +82,19 @@ When it is nil, there are none but what is armed."
         (mapcar #'org-agent-tasks--row (plist-get result :tasks))
         "There are no tasks.  A heading of tasks.org with a timestamp is one."
         (and faults (format "%d wrong" (length faults))))
+       (org-agent-tasks--say-notes (plist-get result :tasks))
        (dolist (fault faults)
          (org-agent-say "%s" (org-agent-one-line fault)))))))
+
+(defun org-agent-tasks--say-notes (tasks)
+  "Say what became of the last heartbeat among TASKS, for which no row has room.
+Say why a task is tried again, too."
+  (when-let* ((notes (cl-loop for task in tasks
+                              for note = (plist-get task :note)
+                              when note collect
+                              (concat (org-agent-one-line (plist-get task :title))
+                                      ": " (org-agent-one-line note)))))
+    (org-agent-say "%s" (string-join notes "; "))))
 
 (defun org-agent-tasks--row (task)
   "Return TASK, a plist from the kernel, as a row of the table."

@@ -102,5 +102,41 @@
                 (accept-process-output nil 0.1)
                 (null tabulated-list-entries)))))))
 
+(ert-deftest org-agent-tasks-heartbeat-listed-and-run ()
+  "The heartbeat is among the tasks, with what became of the last one."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "HEARTBEAT_OK"))
+    (with-temp-file (expand-file-name "HEARTBEAT.org" (org-agent-home-directory))
+      (insert "#+TITLE: Heartbeat\n- [ ] Is mail waiting?\n"))
+    (let (said)
+      (cl-letf (((symbol-function 'org-agent-say)
+                 (lambda (format &rest arguments)
+                   (push (apply #'format format arguments) said))))
+        (org-agent-tasks)
+        (with-current-buffer "*org-agent-tasks*"
+          (org-agent-fake-wait tabulated-list-entries)
+          (should (string-match-p
+                   "^  20[-0-9]+ [A-Z][a-z][a-z] [0-9:]+ +Heartbeat +every 30m .* planned"
+                   (buffer-string)))
+          (should (member "Heartbeat: it has not beaten since the kernel started"
+                          said))
+          (goto-char (point-min))
+          (while (not (tabulated-list-get-id)) (forward-line))
+          (org-agent-tasks-run)
+          (org-agent-fake-wait
+           (progn
+             (revert-buffer)
+             (cl-some (lambda (text)
+                        (string-suffix-p
+                         "asked about 1 checklist item: nothing needs you" text))
+                      said)))
+          (goto-char (point-min))
+          (while (not (tabulated-list-get-id)) (forward-line))
+          (save-window-excursion
+            (org-agent-tasks-visit)
+            (should (equal "HEARTBEAT.org"
+                           (file-name-nondirectory buffer-file-name)))
+            (kill-buffer)))))))
+
 (provide 'org-agent-tasks-test)
 ;;; org-agent-tasks-test.el ends here

@@ -58,6 +58,8 @@ type Settings struct {
 	Search *SearchServer
 	// MCP are the servers whose tools may be called beside the kernel's own.
 	MCP []MCPServer
+	// Heartbeat says when the agent looks whether there is anything to do; nil means [Settings.Beats] has the defaults.
+	Heartbeat *Heartbeat
 	// Proxy is the proxy for web pages: an address, "environment" for the usual variables, "" for
 	// none, or [proxyFaulty].
 	Proxy string
@@ -189,6 +191,8 @@ func Parse(file, source string) Settings {
 			p.section(h)
 		case h.Level == 1 && strings.EqualFold(h.Title, "Web"):
 			p.web(h)
+		case h.Level == 1 && strings.EqualFold(h.Title, "Heartbeat"):
+			p.heartbeat(h)
 		case h.Level == 1 && strings.EqualFold(h.Title, "Known models"):
 			p.known(h, source)
 		case h.Level == 1 && strings.EqualFold(h.Title, "Commands"):
@@ -272,7 +276,7 @@ func (p *settingsParser) values(h *org.Heading) {
 // misspelt reports a heading that is close to one of the known names. Other headings belong to the
 // person.
 func (p *settingsParser) misspelt(h *org.Heading) {
-	for _, name := range []string{"Models", "Known models", "Presets", "Settings"} {
+	for _, name := range []string{"Models", "Known models", "Presets", "Settings", "Heartbeat"} {
 		if suggest.Distance(strings.ToLower(h.Title), strings.ToLower(name)) <= 2 {
 			p.fault(h.Line, "the heading %q is not read: did you mean %q?", h.Title, name)
 		}

@@ -40,6 +40,7 @@ import (
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sensor"
+	"org-agent/kernel/sensor/heartbeat"
 	"org-agent/kernel/sensor/tasks"
 	"org-agent/kernel/service"
 	"org-agent/kernel/session"
@@ -122,6 +123,7 @@ type daemon struct {
 	clients   clients.Clients
 	channels  channel.Drivers
 	tasks     *tasks.Sensor
+	heartbeat *heartbeat.Sensor
 	speech    service.Speech
 	loaded    config.Settings // that the kernel started with
 	// watcher is shared by all who follow files: a person's programs may watch few times.
@@ -217,7 +219,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	}
 	d.openChannels()
 	conversations := &lateSessions{}
-	d.tasks = d.openTasks(conversations)
+	d.tasks, d.heartbeat = d.openTasks(conversations), d.openHeartbeat(conversations, home)
 	d.kinds = d.openKinds(conversations)
 	for _, s := range d.skills.Notes.Load(ctx) { // after the tools and the kinds of actions, which notes refer to
 		s.Log(d.log)
@@ -247,7 +249,11 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	d.sessions = session.New(session.Config{
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
 		Runner:  d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Report: d.faults.Report, NotifyOthers: d.clients.NotifyOthers,
-		OnTurnEnd:    func(turn journal.Turn) { d.subagents.TurnEnded(context.Background(), turn); d.tasks.TurnEnded(turn) }, // ctx may have ended, because turns also end while the kernel stops
+		OnTurnEnd: func(turn journal.Turn) {
+			d.subagents.TurnEnded(context.Background(), turn) // ctx may have ended, because turns also end while the kernel stops
+			d.tasks.TurnEnded(turn)
+			d.heartbeat.TurnEnded(turn)
+		},
 		OnSessionEnd: d.agent.SessionEnded,
 		InsertionAct: act.Insertion, SendToOrigin: d.channels.Send,
 	})

@@ -15,6 +15,7 @@ func (d *daemon) sensors() []sensor.Sensor {
 	return append([]sensor.Sensor{
 		d.skills.injected,
 		d.tasks,
+		d.heartbeat,
 	}, d.config.Sensors...)
 }
 

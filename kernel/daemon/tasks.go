@@ -8,10 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/chewxy/sexp"
+
 	"org-agent/kernel/act"
 	"org-agent/kernel/clients"
+	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
+	"org-agent/kernel/memory"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/sensor/heartbeat"
 	"org-agent/kernel/sensor/tasks"
 	"org-agent/kernel/service"
 	"org-agent/kernel/tool"
@@ -58,6 +63,36 @@ func below(path, directory string) bool {
 		directory = real
 	}
 	return strings.HasPrefix(path, directory+string(filepath.Separator))
+}
+
+// openHeartbeat returns the heartbeat.
+func (d *daemon) openHeartbeat(conversations *lateSessions, home *memory.Home) *heartbeat.Sensor {
+	outcomes := d.outcomes(conversations)
+	return heartbeat.New(heartbeat.Config{
+		Settings: func() config.Heartbeat { return d.settings.Last().Beats() },
+		Checklist: func() (path, text string) {
+			if file := home.File("HEARTBEAT"); file.Text != "" { // a new home has one with a comment
+				return file.Path, file.Text
+			}
+			return "", ""
+		},
+		HasChecks: func() bool { return d.skills.Notes.Current().HasChecks() },
+		Checks: func(ctx context.Context, event sexp.List) (reasons []string) {
+			for _, c := range d.skills.Notes.Current().Checks(ctx, event) {
+				if c.Err != nil {
+					d.log.Warn("a check at a heartbeat failed", "err", c.Err)
+				} else if c.Reason != "" {
+					reasons = append(reasons, c.Reason)
+				}
+			}
+			return reasons
+		},
+		Matches: func(ctx context.Context, event protocol.Event) bool { return len(d.agent.Matching(ctx, event)) > 0 },
+		Leases:  d.journal.Leases, Queue: d.journal.Queue, Turns: d.journal.Turns, Answer: outcomes.Answer, Now: d.config.Now, Logger: d.log,
+		Tell: func(ctx context.Context, n heartbeat.News) error {
+			return outcomes.Alert(ctx, n.ID, n.Session, n.Text, n.Failed)
+		},
+	})
 }
 
 // taskEditor is the person's Emacs for the file of tasks.

@@ -11,6 +11,9 @@ import (
 	"org-agent/kernel/protocol"
 )
 
+// HeartbeatTask is the name of the task whose leases are the beats of the heartbeat.
+const HeartbeatTask = "heartbeat"
+
 // LeaseState is how far a task has come at a planned time.
 type LeaseState string
 
@@ -45,8 +48,9 @@ type Lease struct {
 	Retries int           `json:"retries"`
 	Backoff time.Duration `json:"backoff"`
 	Silent  bool          `json:"silent,omitempty"`
-	Route   string        `json:"route,omitempty"`  // where the result goes; "" for where the owner is
-	Shared  bool          `json:"shared,omitempty"` // the conversation is one that the person named
+	Route   string        `json:"route,omitempty"`   // where the result goes; "" for where the owner is
+	Shared  bool          `json:"shared,omitempty"`  // the conversation is one that the person named
+	Through int64         `json:"through,omitempty"` // the last queued event that a beat was shown
 
 	State   LeaseState `json:"state"`
 	Attempt int        `json:"attempt"` // from 1; one that the end of a kernel interrupted is not counted
@@ -186,7 +190,7 @@ type leaseChange struct {
 
 const (
 	leaseQuery     = "SELECT l.seq, l.planned, l.covered, l.state, l.attempt, l.at, l.note, l.settled, j.data FROM lease AS l JOIN journal AS j ON j.seq = l.seq "
-	openLeaseQuery = leaseQuery + "WHERE l.settled = 0 ORDER BY l.seq"
+	openLeaseQuery = leaseQuery + "WHERE l.settled = 0 AND (l.task = ?) = ? ORDER BY l.seq"
 	leasesOfQuery  = leaseQuery + "WHERE l.task = ? ORDER BY l.planned DESC LIMIT ?"
 )
 
@@ -207,9 +211,16 @@ func scanLease(row scanner) (l Lease, err error) {
 	return l, nil
 }
 
-// OpenLeases returns the leases that are not settled, the oldest first.
+// OpenLeases returns the leases of tasks that are not settled, the oldest first.
 func (s *LeaseStore) OpenLeases(ctx context.Context) ([]Lease, error) {
-	open, err := collect(ctx, s.readers, scanLease, openLeaseQuery)
+	return s.openLeases(ctx, false)
+}
+
+// OpenBeats returns the leases of the heartbeat that are not settled, the oldest first.
+func (s *LeaseStore) OpenBeats(ctx context.Context) ([]Lease, error) { return s.openLeases(ctx, true) }
+
+func (s *LeaseStore) openLeases(ctx context.Context, beats bool) ([]Lease, error) {
+	open, err := collect(ctx, s.readers, scanLease, openLeaseQuery, HeartbeatTask, beats)
 	return open, s.failure(ctx, "read what is at work", err)
 }
 

@@ -72,6 +72,7 @@ type EventResult struct {
 	Event string    `json:"event"`
 	Turn  string    `json:"turn"`
 	State TurnState `json:"state,omitempty"`
+	Waits bool      `json:"waits,omitempty"` // for the heartbeat, because no skill is for it
 }
 
 // EventCheckResult is what an event that is for all skills would lead to. Nothing of it was done.

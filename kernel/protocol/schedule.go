@@ -30,7 +30,7 @@ type ScheduledTask struct {
 	Other   bool   `json:"other,omitempty"`   // it is outside of tasks.org
 	Text    string `json:"text,omitempty"`    // what is to be done, whole
 	Session string `json:"session,omitempty"` // in which it is at work
-	Note    string `json:"note,omitempty"`    // why it is tried again
+	Note    string `json:"note,omitempty"`    // why it is tried again; of the heartbeat, what became of the last one
 	Runs    int    `json:"runs,omitempty"`
 	MaxRuns int    `json:"max-runs,omitempty"`
 }

@@ -98,8 +98,10 @@ type Intake struct {
 	Consent  Consent
 	// Reactions decides about events of the person's Org files.
 	Reactions *reaction.Reactions
-	NewID     func() string
-	Logger    *slog.Logger
+	// Wait has an event that no skill is for wait for the heartbeat. It reports whether the event waits.
+	Wait   func(ctx context.Context, event protocol.Event) (bool, error)
+	NewID  func() string
+	Logger *slog.Logger
 }
 
 // Take implements [sensor.Take]. An event without a session belongs to the main session.
@@ -123,8 +125,12 @@ func (i Intake) Take(ctx context.Context, event protocol.Event) (protocol.EventR
 	}
 	skills := i.Matcher.Matching(ctx, event)
 	if len(skills) == 0 { // the event is acknowledged, and nobody waits for an answer
-		i.Logger.Debug("no skill is for the event", "session", event.Session, "event", event.ID, "sensor", event.Sensor)
-		return protocol.EventResult{Event: event.ID}, nil
+		waits, err := i.Wait(ctx, event)
+		if err != nil {
+			return protocol.EventResult{}, err
+		}
+		i.Logger.Debug("no skill is for the event", "session", event.Session, "event", event.ID, "sensor", event.Sensor, "waits", waits)
+		return protocol.EventResult{Event: event.ID, Waits: waits}, nil
 	}
 	return i.Sessions.Broadcast(ctx, event, skills)
 }

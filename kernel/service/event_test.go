@@ -102,7 +102,7 @@ func (i *fakeIntake) CountSince(_ context.Context, session string, _ time.Time) 
 
 func (i *fakeIntake) service(newID func() string) service.Intake {
 	reactions := reaction.New(reaction.Config{Matcher: i, Turns: i, PerHour: func() int { return 2 }, Logger: discardLogger})
-	return service.Intake{Settings: i, Known: i, Sessions: i, Matcher: i, Consent: i, Reactions: reactions, NewID: newID, Logger: discardLogger}
+	return service.Intake{Settings: i, Known: i, Sessions: i, Matcher: i, Consent: i, Reactions: reactions, Wait: i.Wait, NewID: newID, Logger: discardLogger}
 }
 
 // A message goes to its conversation, a command to its skill, and a misspelt command to no model.
@@ -158,13 +158,21 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// An event that is no message goes to every skill that matches.
+// Wait has each event with the text "wait" wait.
+func (i *fakeIntake) Wait(_ context.Context, event protocol.Event) (bool, error) {
+	return event.Text == "wait", nil
+}
+
+// An event that is no message goes to every skill that matches, and waits for the heartbeat if there is none.
 func TestBroadcast(t *testing.T) {
 	i := &fakeIntake{}
 	take := i.service(func() string { return "made" }).Take
 	event := protocol.Event{Sensor: "heartbeat", Route: protocol.Route{Kind: protocol.RouteNone}}
 	if result, err := take(t.Context(), event); err != nil || result.Event != "made" || len(i.submitted)+len(i.broadcast) > 0 {
 		t.Errorf("for nobody: %+v, %v, %+v", result, err, i)
+	}
+	if result, err := take(t.Context(), protocol.Event{Sensor: "rain", Text: "wait"}); err != nil || !result.Waits {
+		t.Errorf("for the heartbeat: %+v, %v", result, err)
 	}
 	i.matching = []string{"one", "two"}
 	if _, err := take(t.Context(), event); err != nil || len(i.submitted) != 1 || !slices.Equal(i.broadcast, i.matching) {

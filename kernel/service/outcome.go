@@ -57,7 +57,7 @@ func (o Outcomes) Deliver(ctx context.Context, l journal.Lease, turn journal.Tur
 	n := news{id: l.Event() + "+" + string(l.State), route: l.Route, kind: protocol.InboxResult, session: turn.Session, title: l.Title}
 	var err error
 	if l.State == journal.LeaseDone {
-		n.text, err = o.answer(ctx, turn)
+		n.text, err = o.Answer(ctx, turn)
 	} else {
 		n.text = strings.TrimRight(cmp.Or(l.Note, "The log says why"), ".") + "."
 		n.kind, n.title = protocol.InboxFailure, l.Title+": failed"
@@ -118,8 +118,18 @@ func (o Outcomes) latest(ctx context.Context) (session string, err error) {
 	return "", err
 }
 
-// answer returns the answer of a turn.
-func (o Outcomes) answer(ctx context.Context, turn journal.Turn) (answer string, err error) {
+// Alert tells the owner what a heartbeat answered. A failure is in the inbox alone, so that it disturbs nobody.
+func (o Outcomes) Alert(ctx context.Context, id, session, text string, failed bool) error {
+	n := news{id: id, kind: protocol.InboxAlert, session: session, title: "Heartbeat", text: text}
+	if failed {
+		n.kind, n.title = protocol.InboxFailure, n.title+": failed"
+		return o.Inbox.Keep(ctx, n.item())
+	}
+	return o.tell(ctx, n)
+}
+
+// Answer returns the answer of a turn.
+func (o Outcomes) Answer(ctx context.Context, turn journal.Turn) (answer string, err error) {
 	acts, err := o.Acts.ActsOf(ctx, turn.ID)
 	for _, a := range acts {
 		if a.Kind == journal.ActAnswer {

@@ -9,6 +9,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/sensor/heartbeat"
 	"org-agent/kernel/sensor/tasks"
 )
 
@@ -17,8 +18,15 @@ const timesLimit = 1000
 
 // Schedule answers what is planned.
 type Schedule struct {
-	Tasks Tasks
-	File  string // tasks.org
+	Tasks     Tasks
+	Heartbeat Heartbeat
+	File      string // tasks.org
+}
+
+// Heartbeat is the kernel's own task.
+type Heartbeat interface {
+	State(ctx context.Context, times int) (heartbeat.State, error)
+	Begin(ctx context.Context) (journal.Lease, error)
 }
 
 // Tasks are those that the kernel watches.
@@ -58,6 +66,13 @@ func (s Schedule) List(ctx context.Context, p protocol.ScheduleListParams) (resu
 		}
 		result.Tasks = append(result.Tasks, t)
 	}
+	beats, err := s.Heartbeat.State(ctx, cmp.Or(p.Times, 1))
+	if err != nil {
+		return result, err
+	}
+	if beats.On && (p.Task == "" || p.Task == heartbeat.Title) {
+		result.Tasks = append(result.Tasks, beating(beats))
+	}
 	if p.Task != "" && len(result.Tasks) == 0 {
 		return result, protocol.Errorf(protocol.CodeNotFound, "there is no task %q", p.Task)
 	}
@@ -95,6 +110,21 @@ func (s Schedule) scheduled(p tasks.Planned) protocol.ScheduledTask {
 	return t
 }
 
+// beating returns the heartbeat for the wire.
+func beating(b heartbeat.State) protocol.ScheduledTask {
+	t := protocol.ScheduledTask{Title: heartbeat.Title, Hash: heartbeat.Title, File: b.Path, Line: 1, When: b.Every, State: "planned", Note: b.Last}
+	if len(b.Times) > 0 {
+		t.Next = b.Times[0].Format(time.RFC3339)
+	}
+	for _, next := range b.Times {
+		t.Times = append(t.Times, inWords(next))
+	}
+	if b.AtWork != nil {
+		t.State, t.Session = "running", b.AtWork.Session
+	}
+	return t
+}
+
 // inWords returns a time as people write it.
 func inWords(t time.Time) string {
 	form := "Monday 2 January 2006 15:04"
@@ -106,6 +136,9 @@ func inWords(t time.Time) string {
 
 func (s Schedule) run(ctx context.Context, p protocol.ScheduleRunParams) (protocol.ScheduleRunResult, error) {
 	lease, err := s.Tasks.Begin(ctx, p.Task)
+	if p.Task == heartbeat.Title && protocol.ErrorCode(err) == protocol.CodeNotFound {
+		lease, err = s.Heartbeat.Begin(ctx)
+	}
 	if err != nil {
 		return protocol.ScheduleRunResult{}, err
 	}

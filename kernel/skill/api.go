@@ -64,6 +64,8 @@ func kernelFunctions() []lisp.KernelFunction {
 			Doc: "What def-cognitive-tool does."},
 		{Name: "%register-hook", LambdaList: "(name on function)", Call: ofNote(registerHook),
 			Doc: "What defhook does."},
+		{Name: "%register-check", LambdaList: "(name function)", Call: ofNote(registerCheck),
+			Doc: "What heartbeat-when does."},
 		{Name: "%register-action", LambdaList: "(target name does fields perform guard)", Call: ofNote(registerAction),
 			Doc: "What defaction does."},
 		{Name: conveyName, LambdaList: "(function &rest arguments)", Call: ofNote(conveyResult),
@@ -80,6 +82,8 @@ func kernelMacros() []lisp.KernelMacro {
 			Doc: "Define a tool that models may call, and the function that performs a call."},
 		{Name: "defhook", LambdaList: "(name &rest keys)", Expand: expandDefhook,
 			Doc: "Have a function asked before or after something is done."},
+		{Name: "heartbeat-when", LambdaList: "(name arguments &rest body)", Expand: expandHeartbeatWhen,
+			Doc: "Define a check that decides at each heartbeat whether the model is asked: its value is nil, or the reason as a string."},
 		{Name: "defaction", LambdaList: "(target name &rest keys)", Expand: expandDefaction,
 			Doc: "Define a kind of action that models may propose, and the function that performs it."},
 	}, testMacros()...)

@@ -29,6 +29,7 @@ const (
 	SessionEnd   HookEvent = "session-end" // nobody shows a conversation any more, and nothing is left to answer
 	TurnStart    HookEvent = "turn-start"
 	TurnEnd      HookEvent = "turn-end"
+	Heartbeat    HookEvent = "heartbeat" // only for [Set.Checks]
 )
 
 var hookEvents = []string{string(BeforeTool), string(AfterTool), string(BeforeSend), string(SessionStart), string(SessionEnd), string(TurnStart), string(TurnEnd)}

@@ -46,7 +46,7 @@ func TestShippedNotes(t *testing.T) {
 // TestShippedCriteria checks that every heading under Success Criteria has a test, and that every
 // test's criterion is a heading.
 func TestShippedCriteria(t *testing.T) {
-	for _, name := range []string{"chat.org", "identity.org", "days.org", "howto.org", "summarise.org", "rewrite.org", "capture.org", "review.org", "morning.org", "weekly-review.org", "gardener.org"} {
+	for _, name := range []string{"chat.org", "identity.org", "days.org", "howto.org", "summarise.org", "rewrite.org", "capture.org", "review.org", "morning.org", "weekly-review.org", "gardener.org", "heartbeat.org"} {
 		source, err := fs.ReadFile(skills.Notes(), name)
 		if err != nil {
 			t.Fatal(err)

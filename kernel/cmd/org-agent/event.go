@@ -52,6 +52,8 @@ func (c *eventCommand) Run(ctx context.Context, proc *process) error {
 		fmt.Fprintf(proc.stdout, "taken, turn %s\n", result.Turn)
 	case sensor == protocol.SensorInterrupt:
 		fmt.Fprintf(proc.stdout, "nothing runs in %s\n", c.Session)
+	case result.Waits:
+		fmt.Fprintln(proc.stdout, "waits for the heartbeat")
 	default:
 		return c.notTaken(ctx, proc, event)
 	}
