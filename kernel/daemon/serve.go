@@ -153,9 +153,14 @@ func (d *daemon) watch(ctx context.Context, goroutines *sync.WaitGroup) {
 	}
 }
 
-// linger ends the kernel after the configured time without clients and without work.
+// lingerForTasks is how far ahead a task may be due for which a kernel that lingers stays. What comes every day has one.
+const lingerForTasks = 24 * time.Hour
+
+// linger ends the kernel after the configured time without clients, without work, and without tasks that are due soon.
 func (d *daemon) linger(ctx context.Context) {
-	busy := func() bool { return d.sessions.Busy() || d.commands.Table.Running() > 0 }
+	busy := func() bool {
+		return d.sessions.Busy() || d.commands.Table.Running() > 0 || d.tasks.DueWithin(lingerForTasks)
+	}
 	if d.config.Linger > 0 && d.clients.Linger(ctx, d.config.Linger, busy) {
 		d.log.Info("ending: no client was connected", "dur", d.config.Linger)
 		d.stop()

@@ -1,6 +1,7 @@
 package daemon_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"org-agent/kernel/daemon"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
@@ -217,4 +219,21 @@ func TestTasksByAsking(t *testing.T) {
 	see(t, e, "the result", func() bool {
 		return strings.Contains(e.Text(), "It is planned") && strings.Contains(e.Text(), "They are dry")
 	})
+}
+
+// A kernel that lingers stays for a task that is due within a day, and ends when it is done. One that is due later does not
+// hold it.
+func TestTasksLinger(t *testing.T) {
+	in := newInstance(t, llmtest.Exchange{Match: "^Say hello", Reply: "Hello."})
+	at := time.Now().Add(3 * time.Second)
+	in.write(t, "tasks.org", fmt.Sprintf("* Say hello\n:PROPERTIES:\n:CRON:     %d %d %d * * *\n:MAX_RUNS: 1\n:END:\n* TODO Later\nSCHEDULED: <%s>\n",
+		at.Second(), at.Minute(), at.Hour(), at.AddDate(0, 0, 3).Format("2006-01-02 Mon 15:04")))
+	k, err := in.tryStart(daemon.Config{Linger: 100 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-k.ended
+	if text := in.read(t, "tasks.org"); !strings.Contains(text, "* DONE Say hello\n") || !strings.Contains(text, "* TODO Later\n") {
+		t.Errorf("the kernel ended, and the file is\n%s", text)
+	}
 }

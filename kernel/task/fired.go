@@ -40,6 +40,11 @@ const logNoteLimit = 300
 // stampForm is Org's form of an inactive timestamp.
 const stampForm = "[2006-01-02 Mon 15:04]"
 
+// Fired returns a text after a task was done, as [File.Fired] does. It reads no other task of the text.
+func Fired(source Source, id string, o Outcome) (after string, err error) {
+	return headings(source).Fired(id, o)
+}
+
 // Fired returns the text of the file after a task was done. The heading advances as org-todo has it: a repeater moves, and
 // a heading that does not repeat becomes done. The drawer LOGBOOK gets an entry. Nothing else in the text changes.
 //

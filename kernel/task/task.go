@@ -92,17 +92,9 @@ func (t Task) Rule(since time.Time) schedule.Rule {
 
 // Read reads the tasks of a text.
 func Read(source Source) *File {
-	f := &File{Source: source, zones: map[string]*time.Location{}}
+	f := headings(source)
+	f.zones = map[string]*time.Location{}
 	defer func() { f.zones = nil }()
-	if source.Zone == nil {
-		f.Zone = time.UTC
-	}
-	if len(source.Text) > sizeLimit {
-		f.fault(1, org.Error, "the file has %d MB, more than the %d that are read: keep tasks in a file of their own", len(source.Text)>>20, sizeLimit>>20)
-		f.notes = orgquery.Read(orgquery.Source{Path: source.Path})
-		return f
-	}
-	f.notes = orgquery.Read(orgquery.Source{Path: source.Path, Text: source.Text, Sequences: source.Sequences})
 	planned := make([]bool, len(f.notes.Entries))
 	for i, e := range f.notes.Entries {
 		planned[i] = isPlanned(e)
@@ -132,6 +124,21 @@ func Read(source Source) *File {
 		t.Hash = t.hash(f.Path)
 		f.Tasks = append(f.Tasks, t)
 	}
+	return f
+}
+
+// headings reads the headings of a text, and no tasks.
+func headings(source Source) *File {
+	f := &File{Source: source}
+	if source.Zone == nil {
+		f.Zone = time.UTC
+	}
+	text := source.Text
+	if len(text) > sizeLimit {
+		f.fault(1, org.Error, "the file has %d MB, more than the %d that are read: keep tasks in a file of their own", len(text)>>20, sizeLimit>>20)
+		text = ""
+	}
+	f.notes = orgquery.Read(orgquery.Source{Path: source.Path, Text: text, Sequences: source.Sequences})
 	return f
 }
 

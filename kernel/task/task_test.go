@@ -211,6 +211,17 @@ func BenchmarkTenThousand(b *testing.B) {
 	}
 }
 
+// BenchmarkFired writes an outcome into a text of that many tasks, which was not read yet: the target is 50 ms.
+func BenchmarkFired(b *testing.B) {
+	source := task.Source{Path: "/home/tasks.org", Text: many(10_000), Zone: time.UTC}
+	at := time.Date(2028, 3, 1, 9, 0, 0, 0, time.UTC)
+	for b.Loop() {
+		if after, err := task.Fired(source, "id:task-7002", task.Outcome{Result: task.Done, Planned: at, Covered: at, Ended: at}); err != nil || len(after) <= len(source.Text) {
+			b.Fatal(err)
+		}
+	}
+}
+
 // Whatever a file has, reading it and writing an outcome ends, changes no other entry, and leaves a task that is due later
 // or done.
 func FuzzTask(f *testing.F) {

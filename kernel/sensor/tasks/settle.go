@@ -62,7 +62,7 @@ func (s *Sensor) outcome(ctx context.Context, l journal.Lease, heading string, f
 	}
 	for tries := 3; ; tries-- {
 		err := s.config.File.at(l.File).change(ctx, func(text string) (string, error) {
-			return task.Read(file.source(text, s.config)).Fired(heading, o)
+			return task.Fired(file.source(text, s.config), heading, o)
 		})
 		switch {
 		case err != nil && protocol.ErrorCode(err) == protocol.CodeNotFound:

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"org-agent/kernel/journal"
@@ -89,6 +90,8 @@ type Sensor struct {
 	calls   chan func(context.Context)
 	stopped chan struct{} // closed when Run has returned
 
+	earliest atomic.Int64 // when the next task is due, in Unix time; 0 if none is
+
 	mu    sync.Mutex
 	ended []journal.Turn
 
@@ -126,12 +129,14 @@ func New(c Config) *Sensor {
 	if c.Zone == nil {
 		c.Zone = time.Local
 	}
-	return &Sensor{
+	s := &Sensor{
 		config: c, change: make(chan struct{}, 1), wake: make(chan struct{}, 1), settled: make(chan journal.Lease),
 		calls: make(chan func(context.Context)), stopped: make(chan struct{}),
 		byID: map[string]*watched{}, renamed: map[string]string{}, again: map[int64]time.Time{},
 		sources: newSources(c),
 	}
+	s.earliest.Store(1)
+	return s
 }
 
 // Name implements [sensor.Sensor].
@@ -167,6 +172,13 @@ func (s *Sensor) Follow(ctx context.Context, watcher *watch.Watcher) error {
 	return w.Follow(ctx)
 }
 
+// DueWithin reports whether a task is due within a time from now, or its outcome is to be written. It may be called from
+// any goroutine. Before the tasks are read, one is.
+func (s *Sensor) DueWithin(within time.Duration) bool {
+	earliest := s.earliest.Load()
+	return earliest != 0 && !time.Unix(earliest, 0).After(s.config.Now().Add(within))
+}
+
 // Reload has the file read again. It never blocks.
 func (s *Sensor) Reload() { signal(s.change) }
 
@@ -174,6 +186,7 @@ func (s *Sensor) Reload() { signal(s.change) }
 func (s *Sensor) Run(ctx context.Context, take sensor.Take) error {
 	s.take = take
 	defer close(s.stopped)
+	defer s.earliest.Store(0)
 	var goroutines sync.WaitGroup
 	defer goroutines.Wait()
 	ctx, stop := context.WithCancel(ctx)
@@ -207,12 +220,37 @@ func (s *Sensor) Run(ctx context.Context, take sensor.Take) error {
 		}
 		s.begin(ctx)
 		s.settle(ctx, &goroutines)
+		s.note()
 		if wait, waits := s.wait(); waits {
 			timer.Reset(wait)
 		} else {
 			timer.Stop()
 		}
 	}
+}
+
+// note notes when the next task is due, for [Sensor.DueWithin]. A turn that goes on or waits for a person is that of its
+// conversation.
+func (s *Sensor) note() {
+	var earliest time.Time
+	consider := func(at time.Time) {
+		if !at.IsZero() && (earliest.IsZero() || at.Before(earliest)) {
+			earliest = at
+		}
+	}
+	for _, w := range s.tasks {
+		consider(w.next)
+	}
+	for _, l := range s.open {
+		if l.State != journal.LeaseRunning {
+			consider(l.At)
+		}
+	}
+	if earliest.IsZero() {
+		s.earliest.Store(0)
+		return
+	}
+	s.earliest.Store(max(earliest.Unix(), 1))
 }
 
 // wait returns how long nothing is to be done. waits is false if nothing is planned at all. What is due already waits for
