@@ -34,7 +34,6 @@
 
 (declare-function org-clocking-p "org-clock")
 (declare-function org-capture-get "org-capture" (property &optional local))
-
 (defvar org-state)
 (defvar org-last-state)
 (defvar org-note-abort)
@@ -112,8 +111,8 @@ See `org-agent-hooks-files' and `org-agent-hooks-tag'."
   :global t
   :group 'org-agent-hooks
   (let ((change (if org-agent-hooks-mode #'add-hook #'remove-hook)))
-    (dolist (hook '(org-mode-hook org-agenda-mode-hook))
-      (funcall change hook #'org-agent-hooks--begin))
+    (funcall change 'org-mode-hook #'org-agent-hooks--begin)
+    (funcall change 'org-agenda-mode-hook #'org-agent-hooks--begin)
     (funcall change 'org-agent-kernel-ready-hook #'org-agent-hooks--send))
   (dolist (buffer (buffer-list))
     (with-current-buffer buffer
@@ -461,8 +460,9 @@ The value has the `:records' of all headings, too, which are not reported."
                 org-agent-hooks--unsent)))))
   (setq org-agent-hooks--unsent (seq-take org-agent-hooks--unsent 100))
   (when org-agent-hooks--unsent
-    (if (org-agent-kernel-ready-p) (org-agent-hooks--send)
-      (org-agent-kernel-ensure))))
+    (cond ((org-agent-kernel-ready-p) (org-agent-hooks--send))
+          ((eq org-agent-kernel-state 'stopped) (setq org-agent-hooks--unsent nil))
+          (t (org-agent-kernel-ensure)))))
 
 (defun org-agent-hooks--file ()
   "Return the file of this buffer, nil for an agenda."

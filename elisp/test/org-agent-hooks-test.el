@@ -253,6 +253,16 @@ FILES is the value of `org-agent-hooks-files', in which t is that file."
                     (nth 2 (org-agent-hooks-test--events)) :change :line)
                    '((:changed 2))))))
 
+(ert-deftest org-agent-hooks-stopped ()
+  "A kernel that the person stopped is not started by a save."
+  (org-agent-hooks-test--with "* One\n" '(t)
+    (org-agent-hooks-test--type "* One\n" "text\n")
+    (let ((org-agent-kernel-state 'stopped))
+      (cl-letf (((symbol-function 'org-agent-kernel-ensure)
+                 (lambda () (ert-fail "it is started"))))
+        (org-agent-hooks--report)
+        (should-not org-agent-hooks--unsent)))))
+
 (ert-deftest org-agent-hooks-faults ()
   "A fault in what is reported does not reach the person's command."
   (org-agent-hooks-test--with "* One\n" '(t)
@@ -377,7 +387,11 @@ FILES is the value of `org-agent-hooks-files', in which t is that file."
                                              (org-agent-home-directory))))
               (org-agent-fake-wait
                (and (file-exists-p answers)
-                    (string-match-p "It has one" (org-agent-edit-test--text answers))))))
+                    (string-match-p "It has one" (org-agent-edit-test--text answers)))))
+            (let ((item (org-agent-fake-wait
+                         (car (plist-get (org-agent-kernel-call "inbox/list" nil) :items)))))
+              (should (equal '("Reaction of reading-list" "reactions-of-reading-list")
+                             (list (plist-get item :title) (plist-get item :session))))))
         (org-agent-hooks-mode -1)
         (kill-buffer (find-buffer-visiting file))))))
 

@@ -249,11 +249,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	d.sessions = session.New(session.Config{
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
 		Runner:  d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Report: d.faults.Report, NotifyOthers: d.clients.NotifyOthers,
-		OnTurnEnd: func(turn journal.Turn) {
-			d.subagents.TurnEnded(context.Background(), turn) // ctx may have ended, because turns also end while the kernel stops
-			d.tasks.TurnEnded(turn)
-			d.heartbeat.TurnEnded(turn)
-		},
+		OnTurnEnd:    d.turnEnded(conversations),
 		OnSessionEnd: d.agent.SessionEnded,
 		InsertionAct: act.Insertion, SendToOrigin: d.channels.Send,
 	})

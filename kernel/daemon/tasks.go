@@ -35,6 +35,23 @@ func (d *daemon) outcomes(conversations *lateSessions) service.Outcomes {
 	}
 }
 
+// turnEnded returns what is called at the end of each turn. Turns also end while the kernel stops, when its context has
+// ended.
+func (d *daemon) turnEnded(conversations *lateSessions) func(journal.Turn) {
+	outcomes := d.outcomes(conversations)
+	return func(turn journal.Turn) {
+		d.subagents.TurnEnded(context.Background(), turn)
+		d.tasks.TurnEnded(turn)
+		d.heartbeat.TurnEnded(turn)
+		if turn.Question.Route.Kind != protocol.RouteReaction {
+			return
+		}
+		if err := outcomes.Reacted(context.Background(), turn); err != nil {
+			d.log.Error("what came of a reaction is not in the inbox", "session", turn.Session, "turn", turn.ID, "err", err)
+		}
+	}
+}
+
 // openTasks returns the sensor of the person's tasks.
 func (d *daemon) openTasks(conversations *lateSessions) *tasks.Sensor {
 	return tasks.New(tasks.Config{

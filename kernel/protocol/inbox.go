@@ -12,8 +12,8 @@ type InboxKind string
 
 // The kinds of items.
 const (
-	InboxResult  InboxKind = "result"  // of a task, which could be told nowhere else
-	InboxFailure InboxKind = "failure" // of a task or of the heartbeat
+	InboxResult  InboxKind = "result"  // of a task, which could be told nowhere else, or of a reaction
+	InboxFailure InboxKind = "failure" // of a task, of a reaction or of the heartbeat
 	InboxAlert   InboxKind = "alert"   // of the heartbeat or about a task, which could be told nowhere else
 )
 

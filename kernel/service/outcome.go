@@ -105,6 +105,25 @@ func (o Outcomes) Tell(ctx context.Context, id, title, text string) error {
 	return o.tell(ctx, news{id: id, kind: protocol.InboxAlert, title: title, text: text})
 }
 
+// Reacted keeps in the inbox what a skill said in a reaction, or why it failed. A skill that did something and said nothing
+// is not in there, and neither is what a person stopped.
+func (o Outcomes) Reacted(ctx context.Context, turn journal.Turn) error {
+	skill, _, _ := strings.Cut(turn.Skill, "@") // a version follows
+	n := news{id: turn.Event + "+" + string(turn.State), kind: protocol.InboxResult, session: turn.Session, title: "Reaction of " + skill}
+	switch turn.State {
+	case protocol.TurnAnswered:
+		var err error
+		if n.text, err = o.Answer(ctx, turn); err != nil || n.text == "" {
+			return err
+		}
+	case protocol.TurnFailed:
+		n.kind, n.title, n.text = protocol.InboxFailure, n.title+": failed", cmp.Or(turn.Notice, "The log says why")
+	default:
+		return nil
+	}
+	return o.Inbox.Keep(ctx, n.item())
+}
+
 // latest returns the conversation in which the person wrote last in an editor, "" if that is long ago. What was asked at a
 // command line was read there.
 func (o Outcomes) latest(ctx context.Context) (session string, err error) {

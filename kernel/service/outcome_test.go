@@ -18,9 +18,14 @@ type told struct {
 	inbox []string
 	known string // the event that was told
 	asked []journal.Turn
+	// silent is set if the turn has no answer.
+	silent bool
 }
 
 func (o *told) ActsOf(context.Context, ...string) ([]journal.Act, error) {
+	if o.silent {
+		return nil, nil
+	}
 	return []journal.Act{{Kind: journal.ActNotice, Raw: "late"}, {Kind: journal.ActAnswer, Raw: "All is well."}}, nil
 }
 
@@ -112,5 +117,23 @@ func TestOutcomes(t *testing.T) {
 		if err := o.Deliver(t.Context(), l, journal.Turn{ID: "t", Session: "Report 1"}); err != nil || len(where.texts) > 1 {
 			t.Errorf("told again: %q, %v", where.texts, err)
 		}
+	}
+}
+
+// TestReacted: what a skill says in a reaction is in the inbox, and so is why it failed.
+func TestReacted(t *testing.T) {
+	for state, want := range map[protocol.TurnState]string{
+		protocol.TurnAnswered: "result: Reaction of tidy: All is well.", protocol.TurnFailed: "failure: Reaction of tidy: failed: no model", protocol.TurnCancelled: "",
+	} {
+		where := &told{}
+		o := service.Outcomes{Acts: where, Inbox: where}
+		turn := journal.Turn{ID: "t", Event: "e+tidy", Session: "reactions-of-tidy", Skill: "tidy@3f9c", State: state, Notice: "no model"}
+		if err := o.Reacted(t.Context(), turn); err != nil || strings.Join(where.inbox, "|") != want {
+			t.Errorf("%s: %q, %v", state, where.inbox, err)
+		}
+	}
+	silent := &told{silent: true}
+	if err := (service.Outcomes{Acts: silent, Inbox: silent}).Reacted(t.Context(), journal.Turn{State: protocol.TurnAnswered}); err != nil || len(silent.inbox) > 0 {
+		t.Errorf("a skill that said nothing: %q, %v", silent.inbox, err)
 	}
 }
