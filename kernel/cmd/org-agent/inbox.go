@@ -13,7 +13,7 @@ import (
 // inboxCommand is "org-agent inbox".
 type inboxCommand struct {
 	Unread bool `help:"Only what is unread."`
-	Read   bool `help:"Mark everything as read."`
+	Read   bool `help:"Mark what is printed as read."`
 	JSON   bool `help:"Print JSON."`
 }
 
@@ -23,11 +23,18 @@ func (c *inboxCommand) Run(ctx context.Context, proc *process) error {
 	if err := proc.call(ctx, protocol.MethodInboxList, protocol.InboxListParams{Unread: c.Unread}, &result); err != nil {
 		return err
 	}
-	if c.Read {
-		if err := proc.call(ctx, protocol.MethodInboxMark, protocol.InboxMarkParams{All: true}, &protocol.InboxChanged{}); err != nil {
-			return err
-		}
+	if err := c.print(proc, result); err != nil || !c.Read || len(result.Items) == 0 {
+		return err
 	}
+	var printed protocol.InboxMarkParams // and nothing that has come meanwhile
+	for _, item := range result.Items {
+		printed.IDs = append(printed.IDs, item.ID)
+	}
+	return proc.call(ctx, protocol.MethodInboxMark, printed, &protocol.InboxChanged{})
+}
+
+// print prints the items, or that there are none.
+func (c *inboxCommand) print(proc *process, result protocol.InboxListResult) error {
 	if c.JSON {
 		return proc.printJSON(result)
 	}
@@ -41,7 +48,7 @@ func (c *inboxCommand) Run(ctx context.Context, proc *process) error {
 	if result.Left > 0 {
 		fmt.Fprintf(proc.stderr, "org-agent: %s more\n", text.Count(result.Left, "item"))
 	}
-	return nil
+	return proc.stdout.writeError()
 }
 
 // inboxEntry returns an item as an Org entry. Its text is below it, so that no line of it is taken for an entry of the inbox.
