@@ -184,14 +184,14 @@ It has to be below the person's home or in the project."
       ;; The reply is the same for a private buffer, so it hides that there is one.
       (if name
           (org-agent-rpc-refuse
-           -32003 "there is no buffer %s that could be read; emacs_buffers lists them" name)
+           'not-found "there is no buffer %s that could be read; emacs_buffers lists them" name)
         (org-agent-rpc-refuse
-         -32003 "no buffer that could be read visits %s; the tool read reads files" file)))
+         'not-found "no buffer that could be read visits %s; the tool read reads files" file)))
     (let ((visited (org-agent-private-file buffer)))
       (when (if file (not (equal visited (file-truename file)))
               (and visited (plist-get params :unvisiting)))
         (org-agent-rpc-refuse
-         -32004 "the buffer %s visits another file than it did when that was judged; make the call again"
+         'conflict "the buffer %s visits another file than it did when that was judged; make the call again"
          (buffer-name buffer))))
     buffer))
 
@@ -243,7 +243,7 @@ It has to be below the person's home or in the project."
 (defun org-agent-act--buffers-region ()
   "Return the region of the current buffer, a plist, or refuse."
   (unless (and mark-active (mark t))
-    (org-agent-rpc-refuse -32003 "nothing is marked in %s" (buffer-name)))
+    (org-agent-rpc-refuse 'not-found "nothing is marked in %s" (buffer-name)))
   (let* ((beg (region-beginning))
          (end (region-end))
          (cut (min end (+ beg org-agent-act--buffers-characters)))

@@ -208,7 +208,7 @@ An open entry with a TODO keyword or a date belongs into the agenda."
                                org-agent-agenda--days-limit))
               (and visiting (not (with-current-buffer visiting
                                    (derived-mode-p 'org-mode)))))
-      (org-agent-rpc-refuse -32002 "no agenda is made of %s here" file))
+      (org-agent-rpc-refuse 'forbidden "no agenda is made of %s here" file))
     (if visiting
         (org-agent-private-briefly
           (org-agent-agenda--days-of visiting from days))
@@ -219,7 +219,7 @@ An open entry with a TODO keyword or a date belongs into the agenda."
   (unless (and (stringp day)
                (string-match "\\`\\([0-9]\\{4\\}\\)-\\([0-9][0-9]\\)-\\([0-9][0-9]\\)\\'"
                              day))
-    (org-agent-rpc-refuse -32602 "a day is YYYY-MM-DD"))
+    (org-agent-rpc-refuse 'invalid "a day is YYYY-MM-DD"))
   (calendar-absolute-from-gregorian
    (list (string-to-number (match-string 2 day))
          (string-to-number (match-string 3 day))

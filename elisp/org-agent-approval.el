@@ -40,9 +40,6 @@
 (defconst org-agent-approval--buffer "*org-agent-approvals*"
   "The name of the buffer that lists approvals and questions.")
 
-(defconst org-agent-approval--stale -32010
-  "The code of the kernel's error for an action that is not possible any more.")
-
 (defvar org-agent-approval--sent nil
   "The ids of approvals whose decision is on its way to the kernel.")
 
@@ -188,7 +185,7 @@ The first decision counts, also while it is on its way."
      :failure (lambda (refusal)
                 (setq org-agent-approval--sent
                       (delete id org-agent-approval--sent))
-                (if (eql (plist-get refusal :code) org-agent-approval--stale)
+                (if (org-agent-rpc-refused-p refusal 'stale)
                     (org-agent-review-show-stale approval refusal)
                   (org-agent-chat-complain "Not decided" refusal))))))
 

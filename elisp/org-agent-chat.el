@@ -358,9 +358,9 @@ Only the conversation itself has the state of its turns."
 (defmacro org-agent-chat-in (session &rest body)
   "Run BODY in the buffer of SESSION; if it has none do nothing."
   (declare (indent 1) (debug t))
-  `(when-let* ((buffer (org-agent-chat-buffer (or ,session
-                                                  org-agent-chat-main))))
-     (with-current-buffer buffer ,@body)))
+  (let ((buffer (make-symbol "buffer")))
+    `(when-let* ((,buffer (org-agent-chat-buffer (or ,session org-agent-chat-main))))
+       (with-current-buffer ,buffer ,@body))))
 
 (defun org-agent-chat-valid-session-p (name)
   "Return non-nil when NAME can name a session."

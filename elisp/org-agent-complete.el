@@ -416,10 +416,9 @@ FROM, if non-nil, is the position that the request was made at."
 The failure of an automatic request is reported once.  After it no
 automatic request is made for a time that grows with each failure."
   (let ((reason (or (plist-get refusal :message) "")))
-    (unless (memql (plist-get refusal :code)
-                   (if (org-agent-complete-request-manual completion)
-                       '(-32800)          ; cancelled
-                     '(-32800 -32098)))   ; the kernel is gone: reported elsewhere
+    (unless (or (org-agent-rpc-refused-p refusal 'cancelled)
+                (and (not (org-agent-complete-request-manual completion))
+                     (org-agent-rpc-refused-p refusal 'lost))) ; reported elsewhere
       (cond
        ((org-agent-complete-request-manual completion)
         (message "org-agent: %s" reason))

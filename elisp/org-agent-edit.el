@@ -460,7 +460,7 @@ Return a receipt, or refuse and say that nothing was changed."
 
 (defun org-agent-edit-outcome-unknown (reason)
   "Signal that the outcome of an act is unknown, for REASON."
-  (org-agent-rpc-refuse -32003 "%s" reason))
+  (org-agent-rpc-refuse 'not-found "%s" reason))
 
 ;;;; Properties
 

@@ -141,7 +141,6 @@ The kernel tells all clients what changed, and the list is shown anew."
     (force-mode-line-update t)
     (org-agent-list-refresh org-agent-inbox--buffer)))
 
-;;;###autoload
 (defun org-agent-inbox-unread ()
   "Return how many items of the inbox are unread."
   (or (plist-get org-agent-kernel-server :unread) 0))

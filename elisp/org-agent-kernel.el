@@ -25,6 +25,7 @@
 (require 'org-agent-rpc)
 
 (declare-function org-agent-doctor-build "org-agent-doctor")
+(declare-function org-agent-doctor-starting "org-agent-doctor")
 
 (defvar org-agent-kernel--connect-timeout 10
   "Seconds that a kernel has to accept a connection.")
@@ -180,7 +181,7 @@ If a person stopped the kernel meanwhile, shut it down now."
 
 (defun org-agent-kernel--refused (refusal)
   "Note that the kernel has not accepted this client; REFUSAL says why."
-  (unless (eql (plist-get refusal :code) -32098) ; lost: see `org-agent-kernel--lost'
+  (unless (org-agent-rpc-refused-p refusal 'lost) ; see `org-agent-kernel--lost'
     (setq org-agent-kernel--wanted nil)
     (org-agent-kernel--fail
      (format "The kernel refused this Emacs: %s.  Run M-x org-agent-stop and M-x org-agent-chat to start one of the same version"
@@ -336,9 +337,8 @@ progress."
    org-agent-kernel--connection "shutdown" nil
    :success (lambda (_) (message "The kernel is stopping"))
    :failure (lambda (refusal)
-              (unless (eql (plist-get refusal :code) -32098)
-                (message "The kernel does not stop: %s"
-                         (plist-get refusal :message))))))
+              (unless (org-agent-rpc-refused-p refusal 'lost)
+                (message "The kernel does not stop: %s" (plist-get refusal :message))))))
 
 ;;;###autoload
 (defun org-agent-stop ()
@@ -445,7 +445,7 @@ They are the keys of `org-agent-performers' and `org-agent-requests'."
   "Answer the request METHOD with PARAMS: return the result."
   (let ((function (alist-get method org-agent-requests)))
     (unless function
-      (org-agent-rpc-refuse -32601 "this Emacs knows no method %s" method))
+      (org-agent-rpc-refuse 'unknown-method "this Emacs knows no method %s" method))
     (funcall function params)))
 
 (defun org-agent-kernel--notice (method params)
@@ -475,7 +475,7 @@ conditions again."
     (org-agent-kernel-refuse "an Emacs performs requests to :emacs only"))
   (let ((function (org-agent-kernel-performer params)))
     (unless function
-      (org-agent-rpc-refuse -32601 "this Emacs does not perform %s"
+      (org-agent-rpc-refuse 'unknown-method "this Emacs does not perform %s"
                             (plist-get (plist-get params :payload) :action)))
     (let ((receipt (funcall function params)))
       (org-agent-rpc-guard "marking what an act inserted"
@@ -485,7 +485,7 @@ conditions again."
 (defun org-agent-kernel-refuse (format-string &rest arguments)
   "Refuse the current act with a reason.
 FORMAT-STRING and ARGUMENTS are as for `format'."
-  (apply #'org-agent-rpc-refuse -32002 format-string arguments))
+  (apply #'org-agent-rpc-refuse 'forbidden format-string arguments))
 
 (defun org-agent-kernel-text (params)
   "Return the `:text' of the act with PARAMS; refuse an act without one."

@@ -43,11 +43,26 @@
 (define-error 'org-agent-rpc-error "Request refused")
 (define-error 'org-agent-rpc-unreadable "Message cannot be read")
 
-(defun org-agent-rpc-refuse (code format-string &rest arguments)
-  "Refuse the current request with CODE and a reason.
-FORMAT-STRING and ARGUMENTS are as for `format'."
+(defconst org-agent-rpc--codes
+  '((forbidden . -32002) (not-found . -32003) (conflict . -32004)
+    (unknown-method . -32601) (invalid . -32602) (internal . -32603)
+    (stale . -32010)                    ; an action is not possible any more
+    (cancelled . -32800)
+    ;; No error of the kernel: nobody answered, since the connection was lost.
+    (lost . -32098))
+  "The codes of refusals, by the names that they have in this program.")
+
+(defun org-agent-rpc-refuse (name format-string &rest arguments)
+  "Refuse the current request with the code of NAME and a reason.
+NAME is one of `org-agent-rpc--codes'.  FORMAT-STRING and ARGUMENTS are
+as for `format'."
   (signal 'org-agent-rpc-error
-          (list code (apply #'format format-string arguments))))
+          (list (cdr (assq name org-agent-rpc--codes))
+                (apply #'format format-string arguments))))
+
+(defun org-agent-rpc-refused-p (refusal &rest names)
+  "Return non-nil when REFUSAL has the code of one of NAMES."
+  (memq (car (rassq (plist-get refusal :code) org-agent-rpc--codes)) names))
 
 (defmacro org-agent-rpc-guard (what &rest body)
   "Return the value of BODY.
@@ -146,7 +161,8 @@ connection does nothing."
 (defun org-agent-rpc-fail (failure reason)
   "Call FAILURE, if non-nil, with an error made from REASON."
   (when failure
-    (funcall failure (list :code -32098 :message reason))))
+    (funcall failure (list :code (cdr (assq 'lost org-agent-rpc--codes))
+                            :message reason))))
 
 ;;;; Sending
 
@@ -331,7 +347,7 @@ If a handler exits with a throw, a timer handles the rest."
            ((error quit)
             (org-agent-rpc-log "error in %s: %s" method
                                (error-message-string err))
-            (list :error (list :code -32603
+            (list :error (list :code (cdr (assq 'internal org-agent-rpc--codes))
                                :message (error-message-string err)))))))
     (org-agent-rpc-guard method
       (org-agent-rpc--send connection

@@ -271,12 +271,16 @@ ITEMS are its context, and LINES the lines of its text that list them."
                   (string-join (cons (plist-get message :text) lines) "\n"))
        (list :context items)))))
 
+(defun org-agent-send--of-id (id messages)
+  "Return the one of MESSAGES with the ID, or nil."
+  (cl-find id messages :test #'equal
+           :key (lambda (message) (plist-get message :id))))
+
 (defun org-agent-send-post (message)
   "Put MESSAGE into `org-agent-chat-outbox', to be sent when possible."
+  (org-agent-send--forget (plist-get message :id))
   (setq org-agent-chat-outbox
-        (append (cl-remove (plist-get message :id) org-agent-chat-outbox
-                           :key (lambda (other) (plist-get other :id))
-                           :test #'equal)
+        (append org-agent-chat-outbox
                 (list (append message (list :sent nil)))))
   (if (eq org-agent-chat-attached t)
       (org-agent-send-waiting)
@@ -343,9 +347,7 @@ A person may have answered it in words, which never decide."
   "Keep the message ID of the outbox if it is a command.
 Its input is not in the text of the question, and is needed if the person
 sends the question again."
-  (when-let* ((message (cl-find id org-agent-chat-outbox
-                                :key (lambda (other) (plist-get other :id))
-                                :test #'equal)))
+  (when-let* ((message (org-agent-send--of-id id org-agent-chat-outbox)))
     (when (plist-get message :event)
       (push message org-agent-send--commands)
       (when-let* ((oldest (nthcdr 7 org-agent-send--commands)))
@@ -354,14 +356,13 @@ sends the question again."
 (defun org-agent-send--forget (id)
   "Remove the message ID from the outbox."
   (setq org-agent-chat-outbox
-        (cl-remove id org-agent-chat-outbox
-                   :key (lambda (message) (plist-get message :id))
-                   :test #'equal)))
+        (remq (org-agent-send--of-id id org-agent-chat-outbox)
+              org-agent-chat-outbox)))
 
 (defun org-agent-send--refused (id refusal)
   "Note that the kernel refused the message ID with REFUSAL.
 If the connection was lost, keep the message to send it again later."
-  (unless (eql (plist-get refusal :code) -32098)
+  (unless (org-agent-rpc-refused-p refusal 'lost)
     (org-agent-send--keep id)
     (org-agent-send--forget id)
     (org-agent-send-show-unsent)
@@ -418,8 +419,7 @@ is not marked, so that nobody sends it again, and the person is told."
 (defun org-agent-send-under-way (id)
   "Return what is done to send the message ID, a string.
 Return nil when it was not sent and its author has to send it again."
-  (when (cl-find id org-agent-chat-outbox :test #'equal
-                 :key (lambda (message) (plist-get message :id)))
+  (when (org-agent-send--of-id id org-agent-chat-outbox)
     (pcase org-agent-kernel-state
       ('ready "sending…")
       ('building "building the kernel…")
@@ -499,9 +499,7 @@ Elsewhere call `org-ctrl-c-ctrl-c' with ARG."
 (defun org-agent-send--command-again (id level text)
   "Return the message ID at LEVEL with TEXT if that is a command, or nil.
 Its input is the same as when it was first sent."
-  (let ((kept (cl-find id org-agent-send--commands
-                       :key (lambda (message) (plist-get message :id))
-                       :test #'equal)))
+  (let ((kept (org-agent-send--of-id id org-agent-send--commands)))
     (if (and kept (equal text (plist-get kept :text)))
         (list :id id :level level :text text :event (plist-get kept :event))
       (org-agent-command-alone id level text))))
