@@ -25,7 +25,12 @@
 (require 'org-agent)
 
 (declare-function org-agent-agenda-keywords-and-files "org-agent-agenda" ())
+(declare-function org-agenda-finalize "org-agenda" ())
+(declare-function org-agenda-prepare "org-agenda" (&optional name))
 (declare-function org-agent-chat-open "org-agent-chat" (session))
+(declare-function org-agent-goto-open "org-agent-goto" (session id &optional words))
+
+(defvar org-agenda-redo-command)
 
 (defvar org-agent-tasks-mode-map
   (let ((map (make-sparse-keymap)))
@@ -117,8 +122,11 @@ Say why a task is tried again, too."
   "Visit the heading of the task on this line.
 If the task is at work, open its conversation instead."
   (interactive nil org-agent-tasks-mode)
-  (let* ((task (org-agent-tasks--at-point))
-         (session (plist-get task :session)))
+  (org-agent-tasks--visit (org-agent-tasks--at-point)))
+
+(defun org-agent-tasks--visit (task)
+  "Visit the heading of TASK, or its conversation if it is at work."
+  (let ((session (plist-get task :session)))
     (if session
         (pop-to-buffer (org-agent-chat-open session))
       (pop-to-buffer (find-file-noselect (plist-get task :file)))
@@ -219,6 +227,96 @@ If the task is at work, open its conversation instead."
                     (org-agent-one-line (plist-get result :title)))
      (when-let* ((list (get-buffer "*org-agent-tasks*")))
        (with-current-buffer list (revert-buffer))))))
+
+;;;; In the agenda
+
+(defconst org-agent-tasks--agenda-days 7
+  "The number of days from now whose tasks the block of the agenda shows.")
+
+(defvar org-agent-tasks-agenda-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "RET") #'org-agent-tasks-agenda-open)
+    (define-key map [mouse-2] #'org-agent-tasks-agenda-open)
+    map)
+  "Keymap of the lines of the agent in an agenda.")
+
+;;;###autoload
+(defun org-agent-tasks-agenda (&optional _match)
+  "Show in an Org agenda what waits for you and what the agent is to do.
+This is a block for `org-agenda-custom-commands':
+
+  (\"g\" \"Agenda, and the agent\"
+   ((agenda \"\") (org-agent-tasks-agenda \"\")))
+
+It shows the approvals and questions that wait, and the tasks of the
+next seven days, also those with a rule of cron.  It starts no kernel."
+  (org-agenda-prepare "Agent")
+  (setq org-agenda-redo-command '(org-agent-tasks-agenda))
+  (goto-char (point-max))
+  (let ((start (point)))
+    (insert (propertize "The agent:" 'face 'org-agenda-structure
+                        'org-agenda-structural-header t)
+            "\n")
+    (if (org-agent-kernel-ready-p)
+        (mapc #'org-agent-tasks--insert-agenda-line
+              (or (append (org-agent-tasks--agenda-asks)
+                          (org-agent-tasks--agenda-tasks))
+                  '((nil "" "Nothing waits, and no task is due in the next days"))))
+      (org-agent-tasks--insert-agenda-line
+       '(nil "" "No kernel runs; M-x org-agent-chat starts one")))
+    (add-text-properties start (point-max) '(org-agenda-type agent)))
+  (org-agenda-finalize)
+  (setq buffer-read-only t))
+
+(defun org-agent-tasks--insert-agenda-line (line)
+  "Insert LINE, a list of what it opens, a label and a text, into the agenda."
+  (pcase-let ((`(,opens ,label ,text) line))
+    (let ((start (point)))
+      (insert (format "  %-18s%s\n" label (org-agent-one-line text)))
+      (when opens
+        (add-text-properties
+         start (1- (point))
+         (list 'org-agent-tasks-opens opens 'keymap org-agent-tasks-agenda-map
+               'mouse-face 'highlight 'help-echo "RET opens this"))))))
+
+(defun org-agent-tasks--agenda-asks ()
+  "Return lines for what waits for the person."
+  (mapcar (lambda (ask)
+            (list ask "Waits for you:"
+                  (format "%s (%s)"
+                          (or (plist-get ask :summary)
+                              (plist-get (plist-get ask :form) :title)
+                              "a question")
+                          (plist-get ask :session))))
+          (plist-get (org-agent-kernel-call "ask/list" nil) :asks)))
+
+(defun org-agent-tasks--agenda-tasks ()
+  "Return lines for the tasks of the next days, the next one first."
+  (let ((limit (+ (float-time) (* org-agent-tasks--agenda-days 24 3600)))
+        lines)
+    (dolist (task (plist-get (org-agent-kernel-call "schedule/list" nil) :tasks))
+      (when-let* ((next (plist-get task :next))
+                  (time (float-time (encode-time (iso8601-parse next)))))
+        (when (< time limit)
+          (push (list time task
+                      (format-time-string "%a %e %b %H:%M" time)
+                      (concat (plist-get task :title)
+                              (unless (equal (plist-get task :state) "planned")
+                                (format " (%s)" (plist-get task :state)))))
+                lines))))
+    (mapcar #'cdr (sort lines (lambda (a b) (< (car a) (car b)))))))
+
+(defun org-agent-tasks-agenda-open (&optional event)
+  "Open what this line of the agenda, or that of the mouse EVENT, is about."
+  (interactive (list (and (mouse-event-p last-input-event) last-input-event)))
+  (when event (mouse-set-point event))
+  (let ((opens (or (get-text-property (line-beginning-position)
+                                      'org-agent-tasks-opens)
+                   (user-error "There is nothing of the agent on this line"))))
+    (if (plist-get opens :sort)
+        (pop-to-buffer (org-agent-goto-open (plist-get opens :session)
+                                            (plist-get opens :event)))
+      (org-agent-tasks--visit opens))))
 
 (provide 'org-agent-tasks)
 ;;; org-agent-tasks.el ends here

@@ -111,6 +111,7 @@ a terminal of few colours."
   '((org-agent-bookmark-jump . "bookmarks of people name it")
     (org-agent-complete-dismiss . "people bind it to a key")
     (org-agent-goto-restored . "Emacs calls it for a mode of ours")
+    (org-agent-tasks-agenda . "people name it in `org-agenda-custom-commands'")
     (org-babel-execute:org-agent-chat . "Babel calls it for a block"))
   "Functions that people name in what is theirs, and why.
 They need neither the prefix of their file nor anything that calls them.")

@@ -11,6 +11,8 @@
 
 (require 'ert)
 (require 'cl-lib)
+(require 'org-agenda)
+(require 'org-agent-asks)
 (require 'org-agent-tasks)
 (require 'org-agent-kernel-test)
 
@@ -137,6 +139,96 @@
             (should (equal "HEARTBEAT.org"
                            (file-name-nondirectory buffer-file-name)))
             (kill-buffer)))))))
+
+(ert-deftest org-agent-tasks-in-the-agenda ()
+  "A block of the person's agenda has what waits and what is planned."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange
+             (concat "(:type :request :target :tool :action :call :tool"
+                     " \"schedule_create\" :args (:title \"Roses\""
+                     " :when \"+1d 09:00\"))")))
+    (let ((file (expand-file-name "tasks.org" (org-agent-home-directory)))
+          (org-agenda-files nil)
+          (org-agenda-custom-commands
+           '(("g" "Both" ((agenda "") (org-agent-tasks-agenda "")))))
+          (org-agenda-window-setup 'current-window))
+      (with-temp-file file
+        (insert "* Water report\n:PROPERTIES:\n:CRON:     @hourly\n:END:\n"
+                "* TODO Far away\nSCHEDULED: <2031-03-01 Sat 09:00>\n"))
+      (org-agent-kernel-test--say "Remind me of the roses")
+      (org-agent-fake-wait (org-agent-asks-of :approval))
+      (save-window-excursion
+        (delete-other-windows)
+        (switch-to-buffer (get-buffer-create "*Org Agenda*"))
+        (org-agenda nil "g")
+        (with-current-buffer "*Org Agenda*"
+          (dolist (part '("^The agent:$"
+                          "^  Waits for you: +Plan the task Roses (main)$"
+                          "^  [A-Z][a-z]+ +[0-9]+ .*:00 +Water report$"))
+            (goto-char (point-min))
+            (should (re-search-forward part nil t)))
+          (should-not (string-match-p "Far away" (buffer-string)))
+          (goto-char (point-min))
+          (search-forward "Plan the task")
+          (call-interactively (key-binding (kbd "RET"))))
+        (should (equal "*org-agent-chat*" (buffer-name (window-buffer))))
+        (switch-to-buffer "*Org Agenda*")
+        (with-current-buffer "*Org Agenda*"
+          (goto-char (point-min))
+          (search-forward "Water report")
+          (call-interactively (key-binding (kbd "RET"))))
+        (should (equal file (buffer-file-name (window-buffer))))
+        (kill-buffer (window-buffer))
+        (kill-buffer "*Org Agenda*")))))
+
+(ert-deftest org-agent-tasks-of-the-agenda-are-answered ()
+  "An armed task of the agenda is answered in the chat buffer at its times.
+Each time is answered once, and its heading says so in its buffer, beside
+what the person has not saved."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "I am here" '(match . "Are you there"))
+            (org-agent-kernel-test--exchange
+             "It rained" '(match . "^Water report") '(times . -1)))
+    (let* ((file (expand-file-name "agenda.org" org-agent-fake-directory))
+           (org-agenda-files (list file))
+           (org-agent-tasks-agenda-tag "agenttask")
+           (count (lambda (regexp)
+                    (save-excursion
+                      (goto-char (point-min))
+                      (how-many regexp)))))
+      (org-agent-kernel-test--say "Are you there?")
+      (org-agent-kernel-test--settle 1)
+      (with-temp-file file
+        (insert "* TODO Plans\n* TODO Water report :agenttask:\n:PROPERTIES:\n"
+                ":CRON:     */2 * * * * *\n:MAX_RUNS: 2\n:END:\n"))
+      (with-current-buffer (find-file-noselect file)
+        (goto-char (point-min))
+        (end-of-line)
+        (insert " that are not saved"))
+      (org-agent-tasks)
+      (with-current-buffer "*org-agent-tasks*"
+        (org-agent-fake-wait tabulated-list-entries)
+        (goto-char (point-min))
+        (search-forward "Water report")
+        (save-window-excursion
+          (org-agent-tasks-arm)
+          (call-interactively #'org-agent-tasks-arm-this)))
+      (with-current-buffer "*org-agent-chat*"
+        (org-agent-fake-wait (= 2 (funcall count "^It rained$")))
+        (org-agent-fake-wait
+         (with-current-buffer (find-buffer-visiting file)
+           (= 1 (funcall count "^\\* DONE Water report"))))
+        (should (= 2 (funcall count "Water report")))
+        (should (= 2 (funcall count "^It rained$"))))
+      (with-current-buffer (find-buffer-visiting file)
+        (should (= 1 (funcall count "^\\* TODO Plans that are not saved$")))
+        (let (times)
+          (goto-char (point-min))
+          (while (re-search-forward "Done, planned for \\([-0-9]+ [0-9:]+\\)" nil t)
+            (push (match-string 1) times))
+          (should (= 2 (length (delete-dups times)))))
+        (set-buffer-modified-p nil)
+        (kill-buffer)))))
 
 (provide 'org-agent-tasks-test)
 ;;; org-agent-tasks-test.el ends here
