@@ -42,7 +42,7 @@ and \\[org-agent-inbox-read-all] marks all as read.
 \\{org-agent-inbox-mode-map}"
   :interactive nil
   (org-agent-list-rows
-   '(("When" 16) ("What" 7) ("Title"))
+   '(("When" 16) ("What" 7) ("  Title"))
    #'org-agent-inbox--ask
    "\\<org-agent-inbox-mode-map>\\[org-agent-inbox-visit] open  \\[org-agent-inbox-toggle-read] read or unread  \\[org-agent-inbox-read-all] all read"))
 
@@ -71,7 +71,8 @@ and \\[org-agent-inbox-read-all] marks all as read.
 
 (defun org-agent-inbox--row (item)
   "Return the row of ITEM, a plist from the kernel."
-  (let ((title (org-agent-one-line (plist-get item :title))))
+  (let ((title (org-agent-one-line (plist-get item :title)))
+        (text (string-trim (org-agent-one-line (or (plist-get item :text) "")))))
     (org-agent-list-row
      'inbox (plist-get item :id) item
      (list (org-agent-list-time (plist-get item :time))
@@ -79,9 +80,10 @@ and \\[org-agent-inbox-read-all] marks all as read.
              ("failure" (org-agent-list-state "failed"))
              ("alert" (propertize "alert" 'face 'org-agent-list-attention))
              (kind (propertize kind 'face 'shadow)))
-           (if (plist-get item :read)
-               title
-             (propertize title 'face 'bold)))
+           (concat (if (plist-get item :read)
+                       (concat "  " title)
+                     (propertize (concat "• " title) 'face 'bold))
+                   "  " (propertize text 'face 'shadow)))
      (lambda () (org-agent-inbox--text item)))))
 
 (defun org-agent-inbox--text (item)

@@ -1,6 +1,9 @@
 package daemon_test
 
 import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -95,5 +98,76 @@ func TestHeartbeat(t *testing.T) {
 	}
 	if turns != 3 {
 		t.Errorf("a model was asked %d times", turns)
+	}
+}
+
+// TestHeartbeatKilled: a kernel that is killed again and again while events are reported, each of which is urgent. Each that was
+// acknowledged is shown to a model in a turn that was answered, and each answer is told once.
+func TestHeartbeatKilled(t *testing.T) {
+	in := newInstance(t, llmtest.Exchange{Match: "There is: ", Reply: "The cellar is wet, as far as I can see.", Chunk: 4, Delay: llmtest.Duration(20 * time.Millisecond), Times: -1})
+	in.write(t, "HEARTBEAT.org", "- [X] done\n")
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
+	acknowledged := 0
+	for i := range 7 {
+		p := in.spawn(t)
+		e := in.editor(t, rpctest.Config{}) // in which nobody writes, so that alerts are in the inbox
+		params := protocol.Object{
+			{Key: "id", Value: fmt.Sprint("flood-", i)}, {Key: "sensor", Value: protocol.Keyword("flood")}, {Key: "text", Value: fmt.Sprint("water ", i)},
+			{Key: "channel", Value: protocol.Keyword("cli")}, {Key: "urgent", Value: true},
+		}
+		var result protocol.EventResult
+		if err := e.Call(within(t), protocol.MethodEvent, params, &result); err != nil || !result.Waits {
+			t.Fatalf("%+v, %v", result, err)
+		}
+		acknowledged++
+		time.Sleep(time.Duration(200+random.IntN(700)) * time.Millisecond)
+		p.kill()
+	}
+	k := in.start(t)
+	open := func() (waiting []journal.QueuedEvent, leases []journal.Lease, told []protocol.InboxItem) {
+		j, err := journal.Open(t.Context(), in.paths.Journal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = j.Close() }()
+		var errs [3]error
+		waiting, errs[0] = j.Queue.Waiting(t.Context())
+		leases, errs[1] = j.Leases.OpenBeats(t.Context())
+		told, errs[2] = j.Inbox.Items(t.Context())
+		if err := errors.Join(errs[:]...); err != nil {
+			t.Fatal(err)
+		}
+		return waiting, leases, told
+	}
+	until(t, "all to be told", func() bool {
+		waiting, leases, _ := open()
+		return len(waiting)+len(leases) == 0
+	})
+	if err := k.end(); err != nil {
+		t.Fatal(err)
+	}
+	_, _, told := open()
+	alerts := map[string]bool{}
+	for _, item := range told {
+		if item.Kind == protocol.InboxAlert {
+			alerts[item.ID] = true
+		}
+	}
+	answered, shown := 0, ""
+	for _, row := range in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindTurn}}) {
+		if row.Session == "Heartbeat" && strings.Contains(string(row.Data), `"state":"answered"`) {
+			answered++
+		}
+	}
+	for _, row := range in.rows(t, journal.Query{Kinds: []journal.Kind{journal.KindModelRequest}}) {
+		shown += string(row.Data)
+	}
+	for i := range acknowledged {
+		if !strings.Contains(shown, fmt.Sprint("water ", i)) {
+			t.Errorf("the event %d is lost", i)
+		}
+	}
+	if answered == 0 || len(alerts) != answered {
+		t.Errorf("%d answers, and %d are told", answered, len(alerts))
 	}
 }

@@ -93,6 +93,7 @@ func (d *daemon) openHeartbeat(conversations *lateSessions, home *memory.Home) *
 			}
 			return "", ""
 		},
+		HasModel:  func() bool { return d.models.IsModel() && d.models.ConsentNeeded() == "" },
 		HasChecks: func() bool { return d.skills.Notes.Current().HasChecks() },
 		Checks: func(ctx context.Context, event sexp.List) (reasons []string) {
 			for _, c := range d.skills.Notes.Current().Checks(ctx, event) {

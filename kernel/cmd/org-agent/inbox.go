@@ -39,7 +39,11 @@ func (c *inboxCommand) print(proc *process, result protocol.InboxListResult) err
 		return proc.printJSON(result)
 	}
 	if len(result.Items) == 0 {
-		fmt.Fprintln(proc.stderr, "org-agent: nothing is in the inbox")
+		what := "in the inbox"
+		if c.Unread {
+			what = "unread"
+		}
+		fmt.Fprintln(proc.stderr, "org-agent: nothing is", what)
 		return nil
 	}
 	for _, item := range result.Items {

@@ -67,6 +67,11 @@ func (s *Sensor) beat(ctx context.Context, planned time.Time) {
 			return
 		}
 	}
+	why := f.why()
+	unasked := len(why) > 0 && !s.config.HasModel()
+	if unasked { // what there is waits, and only skills that are for every heartbeat see it
+		f = found{}
+	}
 	lease := journal.Lease{
 		Task: journal.HeartbeatTask, Planned: planned, Covered: planned, Title: Title, Session: Session, State: journal.LeaseTaken, Attempt: 1, At: now,
 	}
@@ -75,13 +80,8 @@ func (s *Sensor) beat(ctx context.Context, planned time.Time) {
 	}
 	event := s.event(ctx, lease, f, now)
 	lease.Text = event.Text
-	why := f.why()
 	if !s.config.Matches(ctx, event) {
-		if len(why) > 0 {
-			s.note(now, "no skill asks about "+strings.Join(why, ", "))
-		} else {
-			s.note(now, "nothing to do")
-		}
+		s.note(now, unmatched(why, unasked))
 		return
 	}
 	lease, err := s.config.Leases.Lease(ctx, lease)
@@ -92,10 +92,10 @@ func (s *Sensor) beat(ctx context.Context, planned time.Time) {
 		return
 	}
 	s.open = &lease
-	if len(why) > 0 {
+	if len(why) > 0 && !unasked {
 		s.note(now, "asked about "+strings.Join(why, ", "))
 	} else {
-		s.note(now, "nothing to ask a model about; a skill looks")
+		s.note(now, "asked no model, and a skill looked")
 	}
 	_, err = s.take(ctx, event)
 	switch {
@@ -106,6 +106,17 @@ func (s *Sensor) beat(ctx context.Context, planned time.Time) {
 		lease.State = journal.LeaseRunning
 		s.keep(ctx)
 	}
+}
+
+// unmatched says why a beat was for nobody.
+func unmatched(why []string, unasked bool) string {
+	switch {
+	case unasked:
+		return "there is no model to ask about " + strings.Join(why, ", ")
+	case len(why) > 0:
+		return "no skill asks about " + strings.Join(why, ", ")
+	}
+	return "nothing to do"
 }
 
 // event returns the event of a beat. What comes from outside is data along with it.

@@ -80,6 +80,8 @@ type Config struct {
 	// Checks returns the reasons of the checks of notes for an event; HasChecks reports whether there are checks.
 	Checks    func(ctx context.Context, event sexp.List) []string
 	HasChecks func() bool
+	// HasModel reports whether there is a model to ask, to which the person has agreed.
+	HasModel func() bool
 	// Matches reports whether a skill is for an event.
 	Matches func(ctx context.Context, event protocol.Event) bool
 	Leases  Leases
@@ -164,7 +166,7 @@ func (s *Sensor) Enqueue(ctx context.Context, event protocol.Event) (bool, error
 	var rest protocol.Object
 	for _, f := range event.Payload {
 		if f.Key == "urgent" {
-			urgent = f.Value != nil && f.Value != false && f.Value != ""
+			urgent = f.Value != nil && f.Value != false && f.Value != "" && f.Value != "nil" // a shell has only text
 		} else {
 			rest = append(rest, f)
 		}

@@ -213,6 +213,24 @@ func TestEveryHeartbeat(t *testing.T) {
 	})
 }
 
+// Without a model nobody is asked, and events wait for one.
+func TestNoModel(t *testing.T) {
+	bubble(t, "UTC", "2027-03-01 09:05", func(h *home) {
+		h.list, h.modelless = "- look\n", true
+		k := h.start(0)
+		defer k.end()
+		k.report("a", "wet")
+		h.expect("2027-03-01 09:40", "")
+		if state, err := k.sensor.State(context.Background(), 1); err != nil || state.Last != "09:30 there is no model to ask about 1 checklist item, 1 event" {
+			t.Errorf("%+v, %v", state, err)
+		}
+		h.every = true
+		h.expect("2027-03-01 10:05", "Mon 10:00 +0000 ")
+		h.modelless = false
+		h.expect("2027-03-01 10:35", "Mon 10:30 +0000 1 checklist item, 1 event")
+	})
+}
+
 // A kernel that is killed between any two steps of a beat neither loses an event nor tells an answer twice.
 func TestKilled(t *testing.T) {
 	for dies := 1; ; dies++ {
@@ -260,7 +278,7 @@ func BenchmarkNothingToDo(b *testing.B) {
 	defer func() { _ = j.Close() }()
 	beats := config.Settings{}.Beats()
 	s := heartbeat.New(heartbeat.Config{
-		Settings: func() config.Heartbeat { return beats }, HasChecks: func() bool { return false },
+		Settings: func() config.Heartbeat { return beats }, HasChecks: func() bool { return false }, HasModel: func() bool { return true },
 		Checklist: func() (string, string) { return "/home/HEARTBEAT.org", strings.Repeat("- [X] done\n", 20) },
 		Checks:    func(context.Context, sexp.List) []string { return nil },
 		Matches:   func(context.Context, protocol.Event) bool { return false },

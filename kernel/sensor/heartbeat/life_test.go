@@ -25,15 +25,16 @@ var errKilled = errors.New("killed")
 
 // home is a journal with a checklist and a clock. One kernel after the other runs in it.
 type home struct {
-	t        *testing.T
-	j        *journal.Journal
-	settings config.Heartbeat
-	list     string             // the checklist, "" for none
-	reasons  []string           // of checks
-	every    bool               // a skill is for every heartbeat
-	answer   string             // of a model
-	state    protocol.TurnState // in which a turn ends
-	takes    time.Duration      // that a turn takes
+	t         *testing.T
+	j         *journal.Journal
+	settings  config.Heartbeat
+	list      string             // the checklist, "" for none
+	reasons   []string           // of checks
+	modelless bool               // there is no model
+	every     bool               // a skill is for every heartbeat
+	answer    string             // of a model
+	state     protocol.TurnState // in which a turn ends
+	takes     time.Duration      // that a turn takes
 
 	mu     sync.Mutex
 	skew   time.Duration // of the clock from that of the bubble
@@ -121,6 +122,7 @@ func (h *home) start(dies int) *kernel {
 			return "/home/HEARTBEAT.org", h.list
 		},
 		HasChecks: func() bool { return len(h.reasons) > 0 },
+		HasModel:  func() bool { return !h.modelless },
 		Checks:    func(context.Context, sexp.List) []string { return h.reasons },
 		Matches: func(_ context.Context, event protocol.Event) bool {
 			return h.every || event.Payload.Text("reasons") != ""
