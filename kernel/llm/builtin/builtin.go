@@ -85,10 +85,10 @@ func (p Provider) reply(request llm.Request) string {
 		about = p.About()
 	}
 	answer := ""
-	if result, ok := lastResult(request.Messages); ok {
+	messages := conversation(request.Messages)
+	if result, ok := lastResult(request.Messages); ok && !asksAboutText(messages) {
 		answer = answerToResult(result)
 	} else {
-		messages := conversation(request.Messages)
 		if call, ok := callFor(messages, request.Tools, about); ok {
 			return call
 		}

@@ -267,3 +267,18 @@ func TestFencedText(t *testing.T) {
 		t.Errorf("without an end: %s", got)
 	}
 }
+
+// TestFencedTextAfterResult checks that a skill which asks about a text gets the answer about the text, also when it has
+// called a tool before.
+func TestFencedTextAfterResult(t *testing.T) {
+	call := llm.Call{ID: "7", Action: "(look)"}
+	request := llm.Request{Messages: []llm.Message{
+		{Role: llm.RoleUser, Text: "-----BEGIN TEXT m-----\nwater the roses\n-----END TEXT m-----"},
+		{Role: llm.RoleAssistant, Calls: []llm.Call{call}},
+		{Role: llm.RoleKernel, Outcome: &llm.Outcome{Results: []llm.Result{{Call: call, Verdict: "performed", Text: "the roses"}}}},
+	}}
+	reply, err := llm.Collect(builtin.Provider{}.Stream(t.Context(), request))
+	if err != nil || !strings.Contains(reply.Text, "It has one line and 3 words.") || strings.Contains(reply.Text, "What came back") {
+		t.Errorf("%+v, %v", reply, err)
+	}
+}

@@ -20,6 +20,15 @@ func fenced(message string) (text string, ok bool) {
 	return text, ok
 }
 
+// asksAboutText reports whether the last message contains a text as data, which a skill asks about.
+func asksAboutText(messages []string) bool {
+	if len(messages) == 0 {
+		return false
+	}
+	_, ok := fenced(messages[len(messages)-1])
+	return ok
+}
+
 // describeText returns the answer about a text that only a model could read: its size.
 func describeText(text string) string {
 	text = strings.TrimRight(text, "\n")
