@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"org-agent/kernel/org"
+	"org-agent/kernel/text"
 )
 
 const (
@@ -116,17 +117,14 @@ func (o *outline) block(text string) {
 }
 
 // inertLine returns text from outside on one line, inert at any place of a line.
-func inertLine(text string) string {
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if utf8.RuneCountInString(text) > lineLimit {
-		text = string([]rune(text)[:lineLimit]) + "…"
-	}
-	if text == "" {
+func inertLine(from string) string {
+	line := text.Clip(text.Line(from), lineLimit)
+	if line == "" {
 		return ""
 	}
 	// The word in front keeps the text from beginning a line.
 	const before = "x "
-	inert := strings.TrimRight(org.Inert(before+text), "\n")
+	inert := strings.TrimRight(org.Inert(before+line), "\n")
 	inert = strings.TrimPrefix(inert, before)
 	// Only at the end of a heading do tags and cookies have a meaning, and this text may become
 	// that end.

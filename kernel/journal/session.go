@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // SessionStore holds the sessions: their present and former names, their model and preset, and
@@ -40,11 +40,7 @@ func scanSession(row scanner) (protocol.SessionInfo, error) {
 	var said string
 	err := row.Scan(&info.Name, &info.Turns, &updated, &info.Parent, &info.Subagent, &info.State, &said)
 	info.Updated = instant(updated).Format(time.RFC3339)
-	line := []rune(strings.Join(strings.Fields(said), " "))
-	if len(line) > wordsLimit {
-		line = append(line[:wordsLimit-1], '…')
-	}
-	info.Words = string(line)
+	info.Words = text.Clip(text.Line(said), wordsLimit)
 	return info, err
 }
 

@@ -3,6 +3,8 @@ package org
 import (
 	"strings"
 	"unicode/utf8"
+
+	"org-agent/kernel/text"
 )
 
 // titleLimit is the greatest length, in code points, of a plain first line that becomes the
@@ -146,14 +148,13 @@ func itemMarker(l string) int {
 
 // words makes a heading of a text of at most 73 characters: its first words without markup, at most
 // 60 characters, cut at a blank, and an ellipsis.
-func (c *Converter) words(text string) string {
-	text = strings.Join(strings.Fields(stripMarkup(text)), " ")
-	if text = firstWords(text); text == "" {
+func (c *Converter) words(from string) string {
+	words := firstWords(text.Line(stripMarkup(from)))
+	if words == "" {
 		return ""
 	}
-	text += "…"
 	title := c.inTitle()
-	title.plain(text)
+	title.plain(words + "…")
 	return c.titleText(title.out.String())
 }
 

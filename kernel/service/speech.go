@@ -13,6 +13,7 @@ import (
 	"org-agent/kernel/llm/route"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // speechTimeout is how long a recording or a text may take, including all attempts.
@@ -129,8 +130,8 @@ func (s Speech) transcribe(ctx context.Context, p protocol.SpeechTranscribeParam
 		if language == "" {
 			language = settings.Language
 		}
-		text, err := server.Transcribe(ctx, recording, language)
-		result.Text = strings.TrimSpace(org.Inert(strings.Join(strings.Fields(text), " ")))
+		said, err := server.Transcribe(ctx, recording, language)
+		result.Text = strings.TrimSpace(org.Inert(text.Line(said)))
 		return err
 	})
 	return result, err

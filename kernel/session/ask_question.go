@@ -117,7 +117,7 @@ func answerLine(f protocol.FormField, answers []protocol.FieldAnswer) string {
 	case f.Kind == protocol.FieldSecret:
 		return "given, and kept nowhere"
 	}
-	line := strings.Join(strings.Fields(strings.Join(answers[i].Values, ", ")), " ")
+	line := text.Line(strings.Join(answers[i].Values, ", "))
 	if kept := text.Prefix(line, answerLineLimit); kept != line {
 		line = kept + "…"
 	}

@@ -132,7 +132,7 @@ func closedLine(decided bool, client string, at time.Time, reason string) string
 	if decided {
 		who = decidedBy(client)
 	}
-	if reason = strings.Join(strings.Fields(reason), " "); reason == "" {
+	if reason = text.Line(reason); reason == "" {
 		return fmt.Sprintf("%s, %s.\n", who, stamp(at))
 	}
 	return fmt.Sprintf("%s, %s: %s\n", who, stamp(at), text.Prefix(reason, 500))
@@ -156,7 +156,7 @@ func askHeading(level int, before, subject, behind string, shown bool) string {
 
 func summaryOf(a protocol.Ask) string {
 	if a.Summary == "" { // an approval of an earlier version
-		return text.Prefix(strings.Join(strings.Fields(a.Action), " "), 72)
+		return text.Prefix(text.Line(a.Action), 72)
 	}
 	return a.Summary
 }

@@ -10,6 +10,7 @@ import (
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
 )
 
 // reportDelay is how long a report waits for the ends of further subagents. retryDelay is the time between
@@ -225,7 +226,7 @@ func (p *Pool) info(ctx context.Context, s journal.Subagent) (protocol.Subagent,
 		}
 		return info, err
 	}
-	info.State, info.Notice, info.Tokens = stateOf(turn), strings.Join(strings.Fields(turn.Notice), " "), turn.Input+turn.Output
+	info.State, info.Notice, info.Tokens = stateOf(turn), text.Line(turn.Notice), turn.Input+turn.Output
 	if turn.Cost > 0 {
 		info.Cost = &turn.Cost
 	}

@@ -170,11 +170,7 @@ func smallerLimit[N int | time.Duration](a, b N) N {
 
 // labelOf returns the label of a task, or the first words of a task without one.
 func labelOf(wanted tool.SubagentTask) string {
-	label := strings.Join(strings.Fields(cmp.Or(strings.TrimSpace(wanted.Label), wanted.Task)), " ")
-	if runes := []rune(label); len(runes) > labelLimit {
-		label = strings.TrimSpace(string(runes[:labelLimit-1])) + "…"
-	}
-	return label
+	return text.Clip(text.Line(cmp.Or(strings.TrimSpace(wanted.Label), wanted.Task)), labelLimit)
 }
 
 // conversationName returns the unique name of a subagent's conversation. It consists of the name of the

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"org-agent/kernel/protocol"
@@ -35,6 +36,9 @@ func (c *eventCommand) Run(ctx context.Context, proc *process) error {
 		name, value, ok := strings.Cut(field, "=")
 		if name = strings.ToLower(strings.TrimPrefix(name, ":")); !ok || name == "" {
 			return usagef("--with %s has no name and value: write NAME=VALUE", field)
+		}
+		if slices.Contains([]string{"sensor", "session", "text", "id"}, name) {
+			return usagef("--with %s: the %s of an event is an argument of its own", field, name)
 		}
 		event.Set(name, value)
 	}

@@ -53,7 +53,6 @@ func (c *verifyCommand) Run(ctx context.Context, proc *process) error {
 		return err
 	}
 	proposed := action.Propose(proposal)
-	rewritten := proposed.Stripped()
 	paths, err := proc.paths()
 	if err != nil {
 		return err
@@ -68,27 +67,35 @@ func (c *verifyCommand) Run(ctx context.Context, proc *process) error {
 	}
 	tools = tools.WithForeign(func() []tool.Tool { return notetool.Tools(notes.tools()) })
 	judge := policy.Policy{Home: paths.Home, State: paths.State, Tools: tools, Rules: proc.instance(paths).Rules(), Kinds: kindsWith(notes.actions())}
+	if c.Gate != "skill" && c.Note == "" {
+		judge.Hooks = hook.New(proc.hooks(ctx, paths, notes.live))
+	}
+	return c.check(ctx, proc, notes, judge, proposed, event)
+}
+
+// check has the skill and the policy check a proposal, as far as the gate says, and prints what they let through. Its
+// error has the exit status.
+func (c *verifyCommand) check(ctx context.Context, proc *process, notes checkingNotes, judge policy.Policy, proposed action.Proposed, event sexp.List) error {
 	if c.Gate != "skill" {
 		if _, err := judge.Usable(proposed); err != nil {
 			return err
 		}
+	}
+	code := 0
+	if proposed.Stripped() {
+		code = exitRewritten
 	}
 	if c.Gate != "policy" {
 		checked, err := c.applySkill(ctx, proc, notes, proposed, event)
 		if err != nil {
 			return err
 		}
-		rewritten = rewritten || checked.Stripped() || !proposed.Equals(checked.List())
+		if checked.Stripped() || !proposed.Equals(checked.List()) {
+			code = exitRewritten
+		}
 		proposed = checked
 	}
-	code := 0
-	if rewritten {
-		code = exitRewritten
-	}
 	if c.Gate != "skill" {
-		if c.Note == "" {
-			judge.Hooks = hook.New(proc.hooks(ctx, paths, notes.live))
-		}
 		asks, err := applyPolicy(ctx, proc, judge, proposed, event)
 		if err != nil {
 			return err
