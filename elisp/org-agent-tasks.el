@@ -173,17 +173,29 @@ If the task is at work, open its conversation instead."
 (defun org-agent-tasks-arm ()
   "Show all of what the task on this line would do, to arm it."
   (interactive nil org-agent-tasks-mode)
-  (let* ((task (org-agent-tasks--other))
-         (found (org-agent-kernel-call
-                 "schedule/list"
-                 (list :task (plist-get task :hash) :times 3 :text t))))
+  (let ((task (org-agent-tasks--whole (org-agent-tasks--other))))
     (pop-to-buffer (get-buffer-create "*org-agent-task*"))
     (org-agent-tasks-arm-mode)
-    (setq org-agent-tasks--this (car (plist-get found :tasks)))
-    (let ((inhibit-read-only t))
-      (erase-buffer)
-      (insert (org-agent-tasks--described org-agent-tasks--this))
-      (goto-char (point-min)))))
+    (setq-local revert-buffer-function
+                (lambda (&rest _)
+                  (org-agent-tasks--show (org-agent-tasks--whole task))))
+    (org-agent-tasks--show task)))
+
+(defun org-agent-tasks--whole (task)
+  "Return TASK, a plist from the kernel, as it is now, with its text.
+Signal an error when it is another one by now."
+  (car (plist-get (org-agent-kernel-call
+                   "schedule/list"
+                   (list :task (plist-get task :hash) :times 3 :text t))
+                  :tasks)))
+
+(defun org-agent-tasks--show (task)
+  "Show all of what TASK, a plist from the kernel, would do in this buffer."
+  (setq org-agent-tasks--this task)
+  (let ((inhibit-read-only t))
+    (erase-buffer)
+    (insert (org-agent-tasks--described task))
+    (goto-char (point-min))))
 
 (defun org-agent-tasks--described (task)
   "Return a text that says all of what TASK would do, and when."

@@ -76,6 +76,7 @@
         (save-window-excursion
           (org-agent-tasks-arm)
           (should (equal "*org-agent-task*" (buffer-name)))
+          (revert-buffer)
           (dolist (part '("agenda.org, line 3" "Saturday 1 March 2031 09:00"
                           "\nWater report\nsince yesterday\n"))
             (should (string-match-p (regexp-quote part) (buffer-string))))
