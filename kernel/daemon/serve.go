@@ -57,7 +57,7 @@ func (d *daemon) serve(ctx context.Context, logFile *logfile.Writer) error {
 	extraction := d.extraction()
 	d.speech = d.openSpeech()
 	resolver := d.resolver()
-	intake := service.Intake{Settings: resolver, Known: d.journal.Turns, Sessions: d.sessions, Matcher: d.agent, Consent: d.models, Reactions: d.reactions(), Wait: d.heartbeat.Enqueue, NewID: newID, Logger: d.log}
+	intake := service.Intake{Settings: resolver, Known: d.journal.Turns, Sessions: d.sessions, Matcher: d.agent, Consent: d.models, Reactions: d.reactions(), Heartbeat: d.heartbeat, NewID: newID, Logger: d.log}
 	table, err := d.methods(intake, resolver, logFile, extraction)
 	if err != nil {
 		return err

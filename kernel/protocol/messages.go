@@ -78,6 +78,7 @@ type EventResult struct {
 // EventCheckResult is what an event that is for all skills would lead to. Nothing of it was done.
 type EventCheckResult struct {
 	Skills []EventSkill `json:"skills"`
+	Waits  bool         `json:"waits,omitempty"` // for the heartbeat, because no skill is for it
 }
 
 // EventSkill is a skill whose trigger is true for an event.

@@ -98,10 +98,10 @@ type Intake struct {
 	Consent  Consent
 	// Reactions decides about events of the person's Org files.
 	Reactions *reaction.Reactions
-	// Wait has an event that no skill is for wait for the heartbeat. It reports whether the event waits.
-	Wait   func(ctx context.Context, event protocol.Event) (bool, error)
-	NewID  func() string
-	Logger *slog.Logger
+	// Heartbeat is for events that no skill is for.
+	Heartbeat EventQueue
+	NewID     func() string
+	Logger    *slog.Logger
 }
 
 // Take implements [sensor.Take]. An event without a session belongs to the main session.
@@ -125,8 +125,8 @@ func (i Intake) Take(ctx context.Context, event protocol.Event) (protocol.EventR
 	}
 	skills := i.Matcher.Matching(ctx, event)
 	if len(skills) == 0 { // the event is acknowledged, and nobody waits for an answer
-		waits, err := i.Wait(ctx, event)
-		if err != nil {
+		waits := i.Heartbeat.Takes(event)
+		if err := i.Heartbeat.Enqueue(ctx, event); err != nil {
 			return protocol.EventResult{}, err
 		}
 		i.Logger.Debug("no skill is for the event", "session", event.Session, "event", event.ID, "sensor", event.Sensor, "waits", waits)
@@ -168,6 +168,7 @@ func (i Intake) Check(ctx context.Context, event protocol.Event) (protocol.Event
 	for _, name := range i.Matcher.Matching(ctx, event) {
 		result.Skills = append(result.Skills, protocol.EventSkill{Name: name, Session: event.Session})
 	}
+	result.Waits = len(result.Skills) == 0 && i.Heartbeat.Takes(event)
 	return result, nil
 }
 
@@ -206,6 +207,12 @@ type Broadcaster interface {
 	Submitter
 	Broadcast(ctx context.Context, event protocol.Event, skills []string) (protocol.EventResult, error)
 	Cancel(ctx context.Context, p protocol.TurnParams) (protocol.TurnCancelResult, error)
+}
+
+// EventQueue has those events wait that it takes.
+type EventQueue interface {
+	Takes(event protocol.Event) bool
+	Enqueue(ctx context.Context, event protocol.Event) error
 }
 
 // Matcher returns the skills that match an event that is not a message.

@@ -50,6 +50,7 @@ type fakeIntake struct {
 	broadcast []string
 	resolved  []string
 	matching  []string
+	waits     []string
 	known     string
 	consent   string
 	reacted   map[string]int
@@ -102,7 +103,7 @@ func (i *fakeIntake) CountSince(_ context.Context, session string, _ time.Time) 
 
 func (i *fakeIntake) service(newID func() string) service.Intake {
 	reactions := reaction.New(reaction.Config{Matcher: i, Turns: i, PerHour: func() int { return 2 }, Logger: discardLogger})
-	return service.Intake{Settings: i, Known: i, Sessions: i, Matcher: i, Consent: i, Reactions: reactions, Wait: i.Wait, NewID: newID, Logger: discardLogger}
+	return service.Intake{Settings: i, Known: i, Sessions: i, Matcher: i, Consent: i, Reactions: reactions, Heartbeat: i, NewID: newID, Logger: discardLogger}
 }
 
 // A message goes to its conversation, a command to its skill, and a misspelt command to no model.
@@ -158,9 +159,11 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Wait has each event with the text "wait" wait.
-func (i *fakeIntake) Wait(_ context.Context, event protocol.Event) (bool, error) {
-	return event.Text == "wait", nil
+// Takes takes each event with the text "wait", and Enqueue has it wait.
+func (i *fakeIntake) Takes(event protocol.Event) bool { return event.Text == "wait" }
+func (i *fakeIntake) Enqueue(_ context.Context, event protocol.Event) error {
+	i.waits = append(i.waits, event.Text)
+	return nil
 }
 
 // An event that is no message goes to every skill that matches, and waits for the heartbeat if there is none.
@@ -171,7 +174,7 @@ func TestBroadcast(t *testing.T) {
 	if result, err := take(t.Context(), event); err != nil || result.Event != "made" || len(i.submitted)+len(i.broadcast) > 0 {
 		t.Errorf("for nobody: %+v, %v, %+v", result, err, i)
 	}
-	if result, err := take(t.Context(), protocol.Event{Sensor: "rain", Text: "wait"}); err != nil || !result.Waits {
+	if result, err := take(t.Context(), protocol.Event{Sensor: "rain", Text: "wait"}); err != nil || !result.Waits || i.waits[len(i.waits)-1] != "wait" {
 		t.Errorf("for the heartbeat: %+v, %v", result, err)
 	}
 	i.matching = []string{"one", "two"}

@@ -91,7 +91,9 @@ func (c *eventCommand) check(ctx context.Context, proc *process, event protocol.
 			fmt.Fprintf(proc.stdout, "%s would run, in the conversation %s\n", s.Name, s.Session)
 		}
 	}
-	if len(result.Skills) == 0 {
+	if result.Waits {
+		fmt.Fprintln(proc.stdout, "it would wait for the heartbeat")
+	} else if len(result.Skills) == 0 {
 		return fmt.Errorf("no skill triggers on :%s with that; \"org-agent skill list\" shows the skills", event.Text("sensor"))
 	}
 	return nil

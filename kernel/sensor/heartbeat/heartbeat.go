@@ -9,7 +9,7 @@
 // A beat that is reported is leased in the journal before. A kernel that starts again goes on between lease and turn, turn and
 // telling. The events that a beat was shown wait until its turns have answered.
 //
-// Ownership: all state belongs to the goroutine of [Sensor.Run]. [Sensor.TurnEnded], [Sensor.Reload] and [Sensor.Enqueue] may be
+// Ownership: all state belongs to the goroutine of [Sensor.Run]. [Sensor.TurnEnded], [Sensor.Reload], [Sensor.Takes] and [Sensor.Enqueue] may be
 // called from any goroutine; the last waits for the disk.
 package heartbeat
 
@@ -156,11 +156,16 @@ func (s *Sensor) on() bool {
 	return path != "" || s.config.HasChecks()
 }
 
-// Enqueue has an event wait for a heartbeat that no skill was for. It reports whether the event waits: it does not if nobody wants
-// heartbeats, and what an editor reports by itself is not for them either.
-func (s *Sensor) Enqueue(ctx context.Context, event protocol.Event) (bool, error) {
-	if event.Sensor == protocol.SensorHeartbeat || event.Route.Kind == protocol.RouteEmacs || !s.on() {
-		return false, nil
+// Takes reports whether an event that no skill is for waits for a heartbeat. None does if nobody wants heartbeats, and what an
+// editor reports by itself is not for them either.
+func (s *Sensor) Takes(event protocol.Event) bool {
+	return event.Sensor != protocol.SensorHeartbeat && event.Route.Kind != protocol.RouteEmacs && s.on()
+}
+
+// Enqueue has an event wait for a heartbeat, if it is one that [Sensor.Takes].
+func (s *Sensor) Enqueue(ctx context.Context, event protocol.Event) error {
+	if !s.Takes(event) {
+		return nil
 	}
 	fields, urgent := "", false
 	var rest protocol.Object
@@ -174,13 +179,13 @@ func (s *Sensor) Enqueue(ctx context.Context, event protocol.Event) (bool, error
 	if len(rest) > 0 {
 		list, err := plist.Marshal(rest)
 		if err != nil {
-			return false, fmt.Errorf("keep the fields of the event: %w", err)
+			return fmt.Errorf("keep the fields of the event: %w", err)
 		}
 		fields = plist.Print(list)
 	}
 	err := s.config.Queue.Put(ctx, journal.QueuedEvent{ID: event.ID, Sensor: event.Sensor, Text: event.Text, Fields: fields, Urgent: urgent, Time: s.config.Now()})
 	s.Reload()
-	return err == nil, err
+	return err
 }
 
 // Run implements [sensor.Sensor].

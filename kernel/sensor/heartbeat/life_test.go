@@ -278,11 +278,11 @@ func (h *home) expect(until, want string) {
 // report has an event wait.
 func (k *kernel) report(id, text string, fields ...protocol.Field) bool {
 	k.t.Helper()
-	waits, err := k.sensor.Enqueue(context.Background(), protocol.Event{ID: id, Sensor: "rain", Text: text, Route: protocol.LocalRoute(protocol.ChannelCLI), Payload: fields})
-	if err != nil {
+	event := protocol.Event{ID: id, Sensor: "rain", Text: text, Route: protocol.LocalRoute(protocol.ChannelCLI), Payload: fields}
+	if err := k.sensor.Enqueue(context.Background(), event); err != nil {
 		k.t.Error(err)
 	}
-	return waits
+	return k.sensor.Takes(event)
 }
 
 // waiting returns the ids of the events that wait.
