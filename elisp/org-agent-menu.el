@@ -82,6 +82,8 @@ The text of the conversation does not change."
     ("o" "Project it may read" org-agent-project-set :if org-agent-menu--chat-p)
     ("s" "Subagents" org-agent-subagents)
     ("h" "What is held here" org-agent-held :if-derived org-mode)
+    ("r" "Skills react to edits" org-agent-hooks-mode)
+    ("d" "What would react here" org-agent-hooks-dry-run :if-derived org-mode)
     ("p" "Private buffer" org-agent-private-mode)]])
 
 (org-agent-menu--define org-agent-menu-conversations 40

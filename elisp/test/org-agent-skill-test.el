@@ -331,7 +331,7 @@
          (string-match-p "^. garden +ineligible .*no program no-such-program"
                          (buffer-string)))
         (goto-char (point-min))
-        (search-forward "garden")
+        (re-search-forward "^. garden ")
         (should-error (org-agent-skills-test) :type 'user-error)
         (org-agent-skills-visit))
       (let ((visited (window-buffer)))
