@@ -25,6 +25,7 @@ const (
 // others returns the tasks outside of the file of tasks. What is not as the person armed it is not armed any more.
 func (s *Sensor) others(ctx context.Context, consents map[string]journal.Consent) (all []*watched) {
 	seen, disarm := map[string]bool{}, arming{s.config}
+	now := s.config.Now()
 	for _, one := range s.sources.all[1:] {
 		if one.fault != "" {
 			continue
@@ -41,6 +42,8 @@ func (s *Sensor) others(ctx context.Context, consents map[string]journal.Consent
 				w.arming = Changed
 			case consent.Hash == t.Hash:
 				w.arming = Armed
+			case one.fresh(now):
+				w.arming, s.stale = Changed, true
 			default:
 				w.arming = Changed
 				s.stale = !disarm.withdraw(ctx, consent, "it was changed") || s.stale
@@ -50,6 +53,10 @@ func (s *Sensor) others(ctx context.Context, consents map[string]journal.Consent
 	}
 	for _, id := range slices.Sorted(maps.Keys(consents)) {
 		if one := s.sources.of(consents[id].File); !seen[id] && one.file != nil && one.fault == "" {
+			if one.fresh(now) {
+				s.stale = true
+				continue
+			}
 			s.stale = !disarm.forget(ctx, one, consents[id]) || s.stale
 		}
 	}

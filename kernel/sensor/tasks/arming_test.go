@@ -160,6 +160,7 @@ func TestGoneDisarms(t *testing.T) {
 			k.arm("Report")
 			h.other("agenda.org", text)
 			k.sensor.Reload()
+			time.Sleep(2 * time.Second)
 			synctest.Wait()
 			if len(h.told) != told {
 				t.Errorf("told is %q after\n%s", h.told, text)
@@ -172,6 +173,30 @@ func TestGoneDisarms(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A file that is read while an editor writes it, in part or empty, disarms nothing, and nothing begins of it.
+func TestReadWhileWritten(t *testing.T) {
+	bubble(t, "UTC", "2027-03-01 08:00", "", func(h *home) {
+		agenda := h.other("agenda.org", agendaText)
+		k := h.start(0)
+		defer k.end()
+		k.announce(agenda)
+		k.arm("Report")
+		k.expect("2027-03-01 08:59", "")
+		time.Sleep(59*time.Second + 900*time.Millisecond)
+		for _, part := range []string{"", strings.TrimSuffix(agendaText, "day\n")} {
+			h.other("agenda.org", part)
+			k.sensor.Reload()
+			time.Sleep(300 * time.Millisecond)
+		}
+		h.other("agenda.org", agendaText)
+		k.sensor.Reload()
+		k.expect("2027-03-01 09:10", "Report at Mon 03-01 09:00 +0000")
+		if len(h.told) > 0 {
+			t.Errorf("told is %q", h.told)
+		}
+	})
 }
 
 // What the person saw is what is armed: not what the heading has become meanwhile.

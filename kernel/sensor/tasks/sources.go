@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
@@ -54,6 +55,16 @@ type source struct {
 	text  string
 	file  *task.File // as it was read last, nil if it was not
 	fault string     // why it cannot be read
+	since time.Time  // when the text was first seen
+}
+
+// unsettled is how long a text may be one that an editor is still writing.
+const unsettled = time.Second
+
+// fresh reports whether the text may be a part of what an editor is writing: it disarms nothing yet.
+func (one *source) fresh(now time.Time) bool {
+	age := now.Sub(one.since)
+	return age >= 0 && age < unsettled
 }
 
 // look reads the sources, and reports whether one is not as it was.
@@ -129,7 +140,7 @@ func (s *sources) read(one *source) (changed bool) {
 	if one.file != nil && one.fault == "" && text == one.text {
 		return false
 	}
-	one.text, one.fault = text, ""
+	one.text, one.fault, one.since = text, "", s.config.Now()
 	one.file = task.Read(one.source(text, s.config))
 	return true
 }

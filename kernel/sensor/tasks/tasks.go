@@ -217,6 +217,9 @@ func (s *Sensor) Run(ctx context.Context, take sensor.Take) error {
 		case lease := <-s.settled:
 			s.finishSettling(ctx, lease)
 		case <-timer.C:
+			if s.stale {
+				s.load(ctx)
+			}
 		}
 		s.begin(ctx)
 		s.settle(ctx, &goroutines)
@@ -266,6 +269,9 @@ func (s *Sensor) wait() (wait time.Duration, waits bool) {
 		if at.After(s.looked) {
 			wait = min(wait, max(at.Sub(now), time.Millisecond))
 		}
+	}
+	if s.stale {
+		consider(now.Add(unsettled))
 	}
 	for _, w := range s.tasks {
 		consider(w.next)
