@@ -171,3 +171,17 @@ func TestHeartbeatKilled(t *testing.T) {
 		t.Errorf("%d answers, and %d are told", answered, len(alerts))
 	}
 }
+
+// A skill that matches everything takes no heartbeat: it would ask a model at each.
+func TestHeartbeatIsNotForEverything(t *testing.T) {
+	in := newInstance(t)
+	in.write(t, "HEARTBEAT.org", "- [X] done\n")
+	in.write(t, "skills/always.org", "#+begin_src lisp\n(defskill :always :trigger (lambda (c) (declare (ignore c)) t) :neuro (lambda (c) (declare (ignore c)) \"What now?\"))\n#+end_src\n")
+	in.start(t)
+	e := in.editor(t, rpctest.Config{})
+	var result protocol.ScheduleRunResult
+	err := e.Call(within(t), protocol.MethodScheduleRun, protocol.ScheduleRunParams{Task: "Heartbeat"}, &result)
+	if err == nil || !strings.Contains(err.Error(), "nothing to do") {
+		t.Errorf("%+v, %v", result, err)
+	}
+}
