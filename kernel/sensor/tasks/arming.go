@@ -53,7 +53,7 @@ func (s *Sensor) others(ctx context.Context, consents map[string]journal.Consent
 	}
 	for _, id := range slices.Sorted(maps.Keys(consents)) {
 		if one := s.sources.of(consents[id].File); !seen[id] && one.file != nil && one.fault == "" {
-			if one.fresh(now) {
+			if one.fresh(now) && !one.file.Done(id) {
 				s.stale = true
 				continue
 			}
