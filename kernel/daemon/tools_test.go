@@ -221,7 +221,7 @@ func TestSkillThatAPersonAsksFor(t *testing.T) {
 	if err := e.Call(within(t), protocol.MethodSkillList, protocol.Empty{}, &list); err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprintf("%+v", list.Commands); !strings.Contains(got, "{Name:packing Description:What packing is for. Skill:packing") || strings.Contains(got, "garden") {
+	if got := fmt.Sprintf("%+v", list.Commands); !strings.Contains(got, "{Name:packing Description:What packing is for. Skill:packing") || strings.Contains(got, "Name:garden ") {
 		t.Errorf("commands %s", got)
 	}
 }
