@@ -19,6 +19,11 @@ func TestVisible(t *testing.T) {
 		{"ls" + strings.Repeat(" ", 6000) + "; rm -r x" + strings.Repeat("\t", 70), "ls⟨6000 blanks⟩; rm -r x⟨70 blanks⟩"},
 		{"ls" + strings.Repeat(" \n", 300) + "  rm", "ls\n⟨299 empty lines⟩\n  rm"},
 		{"| a" + strings.Repeat(" ", 50) + "|\n\n\n\tb", "| a" + strings.Repeat(" ", 50) + "|\n\n\n\tb"},
+		{"ok ☕️ ℹ️ ©︎ 3️⃣ #⃣ ‼️", "ok ☕️ ℹ️ ©︎ 3️⃣ #⃣ ‼️"},
+		{"a\ufe0fb\ufe0e 1\ufe0f2 \ufe0f/\ufe0f☕\ufe0f\ufe0f", "a⟨U+FE0F⟩b⟨U+FE0E⟩ 1⟨U+FE0F⟩2 ⟨U+FE0F⟩/⟨U+FE0F⟩☕\ufe0f⟨U+FE0F⟩"},
+		{"a\u034fb\ufe00c\U000e0100d\u17b4e\u180bf", "a⟨U+034F⟩b⟨U+FE00⟩c⟨U+E0100⟩d⟨U+17B4⟩e⟨U+180B⟩f"},
+		{"葛\U000e0100 ᠠ\u180b ∩\ufe00", "葛\U000e0100 ᠠ\u180b ∩\ufe00"},
+		{"a\u2065b\ufff0\U000e0080\U0001d159c", "a⟨U+2065⟩b⟨U+FFF0⟩⟨U+E0080⟩⟨U+1D159⟩c"},
 		{"\xff ok \ufffd", "⟨U+00FF⟩ ok \ufffd"},
 	}
 	for _, test := range tests {
@@ -37,7 +42,19 @@ func TestAlike(t *testing.T) {
 		"ｒｍ -r x":                  "no common ones",
 		"cat ..\u2215..\u2215x":    "(U+2215) is no /",
 		"echo ok\u037e ls":         "is no ;",
-		"Привет, мир, а о с; gr\u00fc\u00dfe καλημέρα \u4e16\u754c": "",
+		"rm ɑ.txt":                 "no common ones",
+		"ls ﬁle":                   "no common ones",
+		"ls ⅼs":                    "no common ones",
+		"curl ℎttp://x":            "no common ones",
+		"ls ſh":                    "no common ones",
+		"x ﹥ y":                    "(U+FE65) is no >",
+		"a ׀ b":                    "(U+05C0) is no |",
+		"ls ǃx":                    "(U+01C3) is no !",
+		"git push —force":          "(U+2014) is no -",
+		"git push ––force":         "(U+2013) is no -",
+		"the dash — as in word—word – is ordinary, and so is “this”, x², çalışır, 3–4": "",
+		"* Capítulo\n—Hola —dijo Ana—.\n":                                              "",
+		"Привет, мир, а о с; gr\u00fc\u00dfe καλημέρα \u4e16\u754c":                    "",
 		"git log -1 | head": "",
 	} {
 		got := strings.Join(describe.Description{Text: source}.Finished(describe.Deps{}).Effects, "\n")

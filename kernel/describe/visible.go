@@ -62,8 +62,10 @@ func hidden(text string, i int, c rune) bool {
 		return size == 1
 	case c < 0x300:
 		return c == 0xad || c == 0xa0
-	case c == 0xfe0f || c == 0xfe0e: // how an emoji is drawn
-		return false
+	case unicode.Is(unicode.Variation_Selector, c):
+		return !drawn(text, i, c)
+	case unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c):
+		return true
 	case c == ' ', c == 0x3000: // of text that is written so wide
 		return false
 	case unicode.Is(unicode.Zs, c):
@@ -72,14 +74,21 @@ func hidden(text string, i int, c rune) bool {
 		return misplaced(text, i, c)
 	case unicode.Is(unicode.Cf, c) || unicode.Is(unicode.Co, c) || unicode.Is(unicode.Zl, c) || unicode.Is(unicode.Zp, c):
 		return true
-	case unicode.Is(unicode.Variation_Selector, c):
-		return true
 	}
-	switch c {
-	case 0x034f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x3164, 0xffa0, 0x2800: // letters and marks that look blank
-		return true
+	return c == 0x2800 || c == 0x1d159 // a pattern and a note that look blank
+}
+
+// drawn reports whether what says how a sign is drawn stands behind one that has several forms. Behind another
+// character nobody sees it.
+func drawn(text string, i int, c rune) bool {
+	sign, _ := utf8.DecodeLastRuneInString(text[:i])
+	switch {
+	case sign == utf8.RuneError:
+		return false
+	case sign < 0x80:
+		return strings.ContainsRune("0123456789#*", sign) && strings.HasPrefix(text[i+utf8.RuneLen(c):], "\u20e3") // a key
 	}
-	return false
+	return unicode.In(sign, unicode.S, unicode.Po, unicode.Han, unicode.Mongolian) || sign == '〰' || sign == 'ℹ'
 }
 
 // misplaced reports whether a combining mark changes a sign to which none belongs, strikes a letter

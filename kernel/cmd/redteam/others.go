@@ -185,7 +185,7 @@ func approvals(t *team, ctx context.Context, c *count) error {
 		return err
 	}
 	defer h.stop(ctx)
-	marked := regexp.MustCompile(`⟨|cannot be seen|blanks|look like|other alphabets|mixed|scripts|refused|letters|lines`)
+	marked := regexp.MustCompile(`⟨|look twice|cannot be seen|blanks|look like|other alphabets|mixed|scripts|refused|letters|lines`)
 	for i, cells := range lines {
 		command, err := written(cells[0])
 		if err != nil {
