@@ -23,20 +23,30 @@ func keptPaths() []string {
 		.kaggle/kaggle.json .purple/accounts.xml .pki/nssdb/key4.db .bitcoin/wallet.dat .msmtprc .databrickscfg .dbt/profiles.yml .subversion/auth/svn.simple/x
 		.mylogin.cnf backup/id_rsa keys/id_ed25519 old/id_ecdsa_sk.2019 safe.kdbx cert.p12 cert.pfx store.jks putty.ppk host.keytab x.agekey
 		.netrc~ .netrc.bak .authinfo.bak .authinfo~ .AUTHINFO .Netrc .NETRC.OLD #.netrc# .#.netrc .netrc.~3~ .netrc.swp .netrc.swp .ssh.bak/id .ssh-old/x .ssh_backup/x
+		.erlang.cookie .Xauthority .ICEauthority .sentryclirc .offlineimaprc .google_authenticator .passwd-s3fs .s3cmd .linode-cli .config/linode-cli .lastpass/x .gopass/x
+		.config/gopass/age/identities .local/share/gopass/stores/root/a.age .local/share/password-store/x.gpg .config/rbw/config.json .local/share/rbw/x .config/1Password/x
+		.cloudflared/cert.pem .cloudflared/tunnel.json .railway/config.json .supabase/access-token .circleci/cli.yml .travis/config.yml .snowsql/config .doppler/.doppler.yaml
+		.config/solana/id.json .near-credentials/mainnet/a.json .foundry/keystores/a .lnd/data/x src/admin.macaroon .sparrow/wallets/x .config/Exodus/x .config/tigervnc/passwd
+		.local/share/TelegramDesktop/tdata/x .config/borg/keys/x .config/pypoetry/auth.toml .hex/hex.config .config/cachix/cachix.dhall .config/scw/config.yaml .ovh.conf
+		.config/tea/config.yml .config/io.datasette.llm/keys.json .local/share/DBeaverData/workspace6/General/.dbeaver/credentials-config.json .wrangler/config/default.toml
+		.config/Code/User/globalStorage/state.vscdb .config/onedrive/refresh_token .config/profanity/x .local/share/profanity/accounts .config/openai/x .config/anthropic/x
 		.gnupg-backup/x .aws.20240101/credentials src/project/.npmrc work/.ssh/known_hosts .electrum/wallets/default_wallet .step/secrets/x`)
 }
 
 func perhapsPaths() []string {
 	return strings.Fields(`src/.env src/.env.production src/.envrc src/prod.env src/.ENV .bash_history .zsh_history .python_history .psql_history .lesshst .viminfo
 		.local/share/fish/fish_history .local/share/atuin/history.db src/credentials.json src/secrets.yml src/secrets.env src/service-account.json src/client_secret_1.json
-		src/server.pem src/tls.key src/main.tfvars src/terraform.tfstate .config/pip/pip.conf .hgrc src/.env.bak src/.env~ .muttrc a/kubeconfig`)
+		src/server.pem src/tls.key src/main.tfvars src/terraform.tfstate .config/pip/pip.conf .hgrc src/.env.bak src/.env~ .muttrc a/kubeconfig
+		.credentials .secrets src/.secret src/access-token src/github_token src/.github_token src/api_key.txt src/.api_key src/.apikey src/.openai_api_key .nuget/NuGet/NuGet.Config
+		.bundle/config .yarnrc .bunfig.toml .getmail/getmailrc .aider.conf.yml .config/lab/lab.toml .local/share/gajim/x .local/share/dino/dino.db .config/Nextcloud/nextcloud.cfg
+		src/secrets.enc.yaml src/database.yml .putty/sessions/x`)
 }
 
 func plainPaths() []string {
 	return strings.Fields(`notes.org src/main.go src/.env.example src/.env.sample src/.env.template src/.environment src/go/token/token.go src/credentials/credentials.go
 		src/secrets src/passwords src/cookies .ssh2 src/id_rsa.pub src/id_ed25519.pub src/keyring.go src/monkey src/turkey.txt .config/emacs/init.el .config/git/config
 		.emacs.d/init.el .gitconfig .gitignore .bashrc .profile .github/workflows/ci.yml .docker/Dockerfile .cargo/config.toml .cargo/registry/x
-		etc/hosts etc/passwd src/pem.go src/authinfo src/history.go .local/share/org/x src/env src/environment.ts src/.envoy.yaml a.key.go notes.bak notes.org~`)
+		etc/hosts etc/passwd src/pem.go src/authinfo src/history.go .local/share/org/x src/env src/environment.ts src/.envoy.yaml src/access-token.go src/api_key.py src/database.yml.go .config/Code/User/settings.json .secretary .bundle/x a.key.go notes.bak notes.org~`)
 }
 
 func TestOf(t *testing.T) {

@@ -5,6 +5,8 @@ var kept = map[string]bool{
 	".ssh": true, ".gnupg": true, ".password-store": true, ".aws": true, ".kube": true, ".azure": true, "keyrings": true,
 	".pki": true, ".electrum": true, ".bitcoin": true, ".ethereum": true, ".monero": true, ".oci": true, ".bluemix": true,
 	".aliyun": true, ".step": true, ".minisign": true, ".davfs2": true, ".mozilla": true, ".thunderbird": true, ".doctl": true, ".fly": true,
+	".lastpass": true, ".gopass": true, ".railway": true, ".supabase": true, ".doppler": true, ".near-credentials": true, ".lnd": true, ".snowsql": true,
+	".cloudflared": true, ".wrangler": true, ".sparrow": true,
 }
 
 // named is a name, or a part of one, with its level.
@@ -20,6 +22,8 @@ var files = map[string]Level{
 	".yarnrc.yml": Perhaps, ".vault-token": Kept, ".s3cfg": Kept, ".boto": Kept, ".dockercfg": Kept, ".htpasswd": Kept, ".fetchmailrc": Kept,
 	".msmtprc": Kept, ".esmtprc": Kept, ".mbsyncrc": Kept, ".isyncrc": Kept, ".databrickscfg": Kept, ".terraformrc": Kept, "terraform.rc": Kept,
 	"rclone.conf": Kept, "wallet.dat": Kept, ".pwsafe": Kept, ".rhosts": Kept, ".smbcredentials": Kept, ".wandbrc": Kept,
+	".erlang.cookie": Kept, ".xauthority": Kept, ".iceauthority": Kept, ".sentryclirc": Kept, ".offlineimaprc": Kept, ".google_authenticator": Kept,
+	".passwd-s3fs": Kept, ".s3cmd": Kept, ".linode-cli": Kept, ".ovh.conf": Kept, ".yarnrc": Perhaps, ".bunfig.toml": Perhaps, ".aider.conf.yml": Perhaps,
 	".k5login": Perhaps, ".muttrc": Perhaps, ".pg_service.conf": Perhaps, ".rtorrent.rc": Perhaps,
 	"key3.db": Kept, "key4.db": Kept, "logins.json": Kept, "signons.sqlite": Kept, "cookies.sqlite": Kept, "login data": Kept, "login data for account": Kept,
 	"user.keystore": Kept, "kwallet.kwl": Kept, "kdewallet.kwl": Kept, "secring.gpg": Kept,
@@ -36,6 +40,9 @@ var files = map[string]Level{
 	"secret.json": Perhaps, "secret.yml": Perhaps, "secret.yaml": Perhaps, "vault.yml": Perhaps, "vault.yaml": Perhaps, "auth.json": Perhaps,
 	"master.key": Perhaps, "passwords.txt": Perhaps, "passwords.csv": Perhaps, "password.txt": Perhaps, "kubeconfig": Perhaps,
 	"terraform.tfstate": Perhaps, "wp-config.php": Perhaps, "token.json": Perhaps, ".token": Perhaps,
+	".credentials": Perhaps, ".secret": Perhaps, ".secrets": Perhaps, "secrets.enc.yaml": Perhaps, "database.yml": Perhaps, "access-token": Perhaps,
+	"access_token": Perhaps, "refresh_token": Perhaps, "github_token": Perhaps, ".github_token": Perhaps, "api_key": Perhaps, "api_key.txt": Perhaps,
+	"apikey.txt": Perhaps, ".api_key": Perhaps, ".apikey": Perhaps, ".openai_api_key": Perhaps, ".anthropic_api_key": Perhaps,
 }
 
 // beginnings are how names of files begin, before their end or a dot, a dash or an underscore. A name that
@@ -49,7 +56,8 @@ var beginnings = []named{
 // endings are how names of files end, behind their last dot.
 var endings = map[string]Level{
 	"kdbx": Kept, "kdb": Kept, "p12": Kept, "pfx": Kept, "jks": Kept, "keystore": Kept, "ppk": Kept, "keytab": Kept, "agekey": Kept,
-	"psafe3": Kept, "keychain": Kept, "keychain-db": Kept, "agilekeychain": Kept, "opvault": Kept,
+	"macaroon": Kept,
+	"psafe3":   Kept, "keychain": Kept, "keychain-db": Kept, "agilekeychain": Kept, "opvault": Kept,
 	"pem": Perhaps, "key": Perhaps, "p8": Perhaps, "ovpn": Perhaps, "tfvars": Perhaps, "tfstate": Perhaps, "kubeconfig": Perhaps, "env": Perhaps,
 	"htpasswd": Perhaps,
 }
@@ -66,6 +74,14 @@ var places = []named{
 	{".config/vivaldi", Kept}, {".config/opera", Kept}, {".config/microsoft-edge", Kept}, {".config/qutebrowser", Perhaps}, {".config/pip", Perhaps},
 	{".config/mutt", Perhaps}, {".config/neomutt", Perhaps}, {".config/aerc", Kept}, {".config/himalaya", Perhaps}, {".config/atuin", Perhaps},
 	{".config/gcloud-legacy", Kept}, {".config/kube", Kept}, {".config/ngrok", Kept}, {".config/syncthing", Kept}, {".config/rustdesk", Kept},
+	{".config/linode-cli", Kept}, {".config/gopass", Kept}, {".config/rbw", Kept}, {".config/1password", Kept}, {".config/solana", Kept}, {".config/exodus", Kept},
+	{".config/tigervnc", Kept}, {".config/borg/keys", Kept}, {".config/pypoetry/auth.toml", Kept}, {".config/cachix", Kept}, {".config/scw", Kept}, {".config/tea", Kept},
+	{".config/io.datasette.llm/keys.json", Kept}, {".config/code/user/globalstorage", Kept}, {".config/cursor/user/globalstorage", Kept}, {".config/vscodium/user/globalstorage", Kept},
+	{".config/onedrive", Kept}, {".config/profanity", Kept}, {".config/openai", Kept}, {".config/anthropic", Kept}, {".config/.wrangler", Kept},
+	{".config/lab", Perhaps}, {".config/nextcloud", Perhaps}, {".circleci/cli.yml", Kept}, {".travis/config.yml", Kept}, {".foundry/keystores", Kept},
+	{".hex/hex.config", Kept}, {".nuget/nuget/nuget.config", Perhaps}, {".bundle/config", Perhaps}, {".getmail", Perhaps}, {".putty", Perhaps},
+	{".local/share/gopass", Kept}, {".local/share/password-store", Kept}, {".local/share/rbw", Kept}, {".local/share/telegramdesktop", Kept},
+	{".local/share/dbeaverdata", Kept}, {".local/share/profanity", Kept}, {".local/share/gajim", Perhaps}, {".local/share/dino", Perhaps},
 	{".local/share/atuin", Perhaps}, {".local/share/fish", Perhaps}, {".local/share/kwalletd", Kept}, {".local/share/keybase", Kept},
 	{".local/share/python_keyring", Kept}, {".local/share/mkcert", Kept}, {".local/share/evolution", Perhaps}, {".local/share/qutebrowser", Perhaps},
 	{".var/app/org.mozilla.firefox", Kept}, {".var/app/com.google.chrome", Kept}, {"snap/firefox", Kept}, {"snap/chromium", Kept},
