@@ -114,8 +114,7 @@ func (t *tableReader) checkElsewhere(table *org.SettingsTable) {
 		if table.Again != 0 && row.Line > table.Again {
 			return
 		}
-		isHead := slices.EqualFunc(row.Cells, ruleColumns, func(cell, column string) bool { return strings.EqualFold(unmarked(cell), column) })
-		if _, err := t.row(row.Cells); err != nil && !isHead {
+		if _, err := t.row(row.Cells); err != nil && !meantAsRule(row.Cells) {
 			continue
 		}
 		if row.Line > reported+2 { // there may be a line between two rows
@@ -123,6 +122,19 @@ func (t *tableReader) checkElsewhere(table *org.SettingsTable) {
 		}
 		reported = row.Line
 	}
+}
+
+// meantAsRule reports whether a row, which could not be a rule as it stands, has the cells of one or of the table's head
+// in some number and order: what it is about beside its verdict.
+func meantAsRule(cells []string) bool {
+	has := func(of ...string) bool {
+		return slices.ContainsFunc(cells, func(cell string) bool { return slices.Contains(of, strings.ToLower(unmarked(cell))) })
+	}
+	kind := has("reads", "writes", "runs", "fetches") || slices.ContainsFunc(cells, func(cell string) bool {
+		name, of, _ := strings.Cut(strings.ToLower(unmarked(cell)), " ")
+		return of != "" && (name == "tool" || name == "action" || name == "runs")
+	})
+	return kind && has("allow", "ask", "refuse") || has("rule") && has("verdict")
 }
 
 // unmarked returns the text of a cell without the emphasis around it.

@@ -37,6 +37,11 @@ func TestRulesElsewhere(t *testing.T) {
 		"without a head":      "* More\n" + row,
 		"another head":        "* More\n| Regel | passt auf | Urteil | warum | seit |\n|---+---+---+---+---|\n" + row,
 		"indented":            "* More\n- see\n  " + row,
+		"three columns":       "* More\n| rule | matches | verdict |\n|-\n| runs | rm ** | refuse |\n",
+		"only a short row":    "* More\n| runs | rm ** | refuse |\n",
+		"in another order":    "* More\n| verdict | rule | matches | why | since |\n|-\n| refuse | runs | rm ** | | |\n",
+		"a rule for a tool":   "* More\n| tool exec | | *Refuse* |\n",
+		"in a directory":      "* More\n| runs in ~/src | rm ** | Ask | no |\n",
 		"in a drawer":         "* More\n:LOGBOOK:\n" + row + ":END:\n",
 	} {
 		t.Run(name, func(t *testing.T) {
