@@ -16,6 +16,11 @@ func TestNames(t *testing.T) {
 		}
 		seen[n.Name] = true
 	}
+	for _, name := range []string{".claude", ".mcp.json", ".cursor", ".gemini", ".codex", ".opencode", "opencode.json", ".windsurf", ".eslintrc.js", "eslint.config.mjs", ".rubocop.yml", ".prettierrc.js", ".mailcap", ".gnus.el"} { // agents and checkers
+		if !autorun.Has(name) {
+			t.Errorf("%q is not among them", name)
+		}
+	}
 	for _, name := range []string{"Makefile", "package.json", "", ".git"} { // ordinary, or guarded as a whole
 		if autorun.Has(name) {
 			t.Errorf("%q is among them", name)

@@ -176,10 +176,10 @@ func TestStartupFiles(t *testing.T) {
 	}
 	got := left(t, kind, directory, `for name in .bashrc .vscode .vscode/tasks.json; do echo evil >>$name; rm -r $name; mv $name x; ln -sf /etc $name; done
 for name in .dir-locals.el .envrc HEAD; do echo evil >$name; mkdir $name/x; done
-mkdir .idea deep; echo x >.gdbinit; echo x >deep/.dir-locals.el; echo x >deep/.gdbinit
+mkdir .idea deep .claude; echo x >.mcp.json; echo x >deep/eslint.config.mjs; echo x >.gdbinit; echo x >deep/.dir-locals.el; echo x >deep/.gdbinit
 touch -r sub/.envrc stamp; echo evil >sub/.envrc; touch -r stamp sub/.envrc; echo x >sub/.bashrc; true`)
 	want := sandbox.Left{}
-	for _, name := range []string{".gdbinit", ".idea", "deep/.dir-locals.el", "deep/.gdbinit", "sub/.envrc"} {
+	for _, name := range []string{".claude", ".gdbinit", ".idea", ".mcp.json", "deep/.dir-locals.el", "deep/.gdbinit", "deep/eslint.config.mjs", "sub/.envrc"} {
 		want.Startup = append(want.Startup, filepath.Join(directory, name))
 	}
 	if !slices.Equal(got.Startup, want.Startup) || got.Repositories != nil || got.Aside != nil || got.Unseen {
