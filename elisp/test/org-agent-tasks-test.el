@@ -26,7 +26,7 @@
                 "SCHEDULED: <2031-03-01 Sat 09:00 ++1w>\n"))
       (org-agent-tasks)
       (with-current-buffer "*org-agent-tasks*"
-        (org-agent-fake-wait tabulated-list-entries)
+        (org-agent-fake-wait (string-search "Water report" (buffer-string)))
         (should (string-match-p
                  "^  2031-03-01 Sat 09:00 +Water report +<2031-03-01 Sat.* +planned"
                  (buffer-string)))
