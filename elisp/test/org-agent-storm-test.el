@@ -119,6 +119,9 @@ KNOWN are the ids that stood in the buffer before the turn began."
 (defun org-agent-storm-test--act (known)
   "Do something at random; return non-nil when that was a change.
 KNOWN is as for the regions."
+  ;; A command loop notes before each command where point is.  What was noted
+  ;; before more of the answer came is where `undo' would put it: in the answer.
+  (undo-boundary)
   (let* ((regions (org-agent-storm-test--regions known))
          (place (org-agent-storm-test--place regions))
          (head buffer-undo-list))
