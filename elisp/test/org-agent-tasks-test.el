@@ -16,6 +16,12 @@
 (require 'org-agent-tasks)
 (require 'org-agent-kernel-test)
 
+(defun org-agent-tasks-test--list ()
+  "Show the list of tasks as it is now, and not that of another test."
+  (when (get-buffer "*org-agent-tasks*")
+    (kill-buffer "*org-agent-tasks*"))
+  (org-agent-tasks))
+
 (ert-deftest org-agent-tasks-listed-and-begun ()
   "Tasks are listed, visited and done, and their list fits a terminal."
   (org-agent-kernel-test--with
@@ -24,7 +30,7 @@
       (with-temp-file file
         (insert "* Other text\n* TODO Water report\n"
                 "SCHEDULED: <2031-03-01 Sat 09:00 ++1w>\n"))
-      (org-agent-tasks)
+      (org-agent-tasks-test--list)
       (with-current-buffer "*org-agent-tasks*"
         (org-agent-fake-wait (string-search "Water report" (buffer-string)))
         (should (string-match-p
@@ -64,7 +70,7 @@
         (insert "* TODO Plans\nSCHEDULED: <2031-03-01 Sat 09:00 +1d>\n"
                 "* TODO Water report :agenttask:\n"
                 "SCHEDULED: <2031-03-01 Sat 09:00 ++1w>\nsince yesterday\n"))
-      (org-agent-tasks)
+      (org-agent-tasks-test--list)
       (with-current-buffer "*org-agent-tasks*"
         (org-agent-fake-wait tabulated-list-entries)
         (should (= 1 (length tabulated-list-entries)))
@@ -115,7 +121,7 @@
       (cl-letf (((symbol-function 'org-agent-say)
                  (lambda (format &rest arguments)
                    (push (apply #'format format arguments) said))))
-        (org-agent-tasks)
+        (org-agent-tasks-test--list)
         (with-current-buffer "*org-agent-tasks*"
           (org-agent-fake-wait tabulated-list-entries)
           (should (string-match-p
@@ -206,7 +212,7 @@ what the person has not saved."
         (goto-char (point-min))
         (end-of-line)
         (insert " that are not saved"))
-      (org-agent-tasks)
+      (org-agent-tasks-test--list)
       (with-current-buffer "*org-agent-tasks*"
         (org-agent-fake-wait tabulated-list-entries)
         (goto-char (point-min))
