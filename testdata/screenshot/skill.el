@@ -67,9 +67,8 @@
          #'shot-ask)
    (cons (lambda () (and (shot-shown-p shot-chat "** is anybody") (shot-quiet-p)))
          (lambda ()
-           (shot-note "(string-trim \" \" (subseq (words context) (length *prefix*)))"
-                      "(string-upcase
-               (string-trim \" \" (subseq (words context) (length *prefix*))))"
+           (shot-note "(string-trim \" \" text)"
+                      "(string-upcase (string-trim \" \" text))"
                       "C-x C-s")))
    (cons (lambda () (string-match-p "last good version" (or (current-message) "")))
          (lambda ()
