@@ -31,7 +31,7 @@ var large = map[string]string{
 	"cmd/org-agent.commands": "a field for each command",
 	"protocol.Ask":           "a field for each thing that is sent about what waits for a person",
 	"orgquery.Entry":         "a heading of org and what a query adds to it",
-	"daemon.daemon":          "a field for each part of the kernel that it puts together",
+	"daemon.daemon":          "wiring: a field for each part of the kernel, and a method that opens it with what it needs of the others",
 	"llm/llmtest.Exchange":   "a field for each thing that a script of a test can tell the server",
 	"rpc/rpctest.Editor":     "a field for each thing that a test can look at",
 }
