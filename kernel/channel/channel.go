@@ -19,48 +19,14 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"time"
 
 	"org-agent/kernel/act"
+	"org-agent/kernel/channel/rich"
 	"org-agent/kernel/kind"
 	"org-agent/kernel/policy"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sensor"
 )
-
-// Driver is one kind of chat. To add one, write a package with its type and add a line to the list
-// in kernel/daemon/edges.go.
-type Driver interface {
-	// Name returns the channel's name in lower case. It is the :channel of the events and the
-	// :target of the messages.
-	Name() string
-	// Run delivers messages until ctx ends, and returns when all of its goroutines have ended. If
-	// receive fails for a message, the driver keeps the message and delivers it again later. An
-	// error ends the channel and says why no more messages come.
-	Run(ctx context.Context, receive func(ctx context.Context, m Message) error) error
-	// Send sends a text, and returns when the chat's server has it. A text that is sent again has
-	// the same ID.
-	Send(ctx context.Context, text Text) error
-}
-
-// Message is a message that somebody wrote in a chat.
-type Message struct {
-	ID     string // assigned by the chat, unique in the channel
-	Chat   string // the conversation on the channel, in any characters
-	Sender string // the author's permanent name on the channel
-	Text   string
-	Group  bool // people other than the sender read the chat
-	Sent   time.Time
-}
-
-// Text is a message to a chat.
-type Text struct {
-	ID string // of the act
-	// Chat is that of a message, or another that a model proposed and a person allowed. A driver
-	// whose chats are paths or addresses checks it.
-	Chat string
-	Text string
-}
 
 // Config configures a channel.
 type Config struct {
@@ -77,17 +43,17 @@ type Config struct {
 func Run(ctx context.Context, d Driver, c Config) error {
 	return d.Run(ctx, func(ctx context.Context, m Message) error {
 		if c.May == nil || !c.May(m) {
-			c.Logger.Info("message of a stranger", "channel", d.Name(), "chat", m.Chat, "sender", m.Sender)
+			c.Logger.Info("message of a stranger", "channel", d.Name(), "chat", m.Chat.ID, "sender", m.Sender.ID)
 			return nil
 		}
 		event := protocol.Event{
-			ID: eventID(d.Name(), m.ID), Session: sessionOf(d.Name(), m.Chat), Sensor: protocol.SensorChatMessage, Level: 1,
-			Route: protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(d.Name()), Chat: m.Chat},
+			ID: eventID(d.Name(), m.ID), Session: sessionOf(d.Name(), m.Chat.ID), Sensor: protocol.SensorChatMessage, Level: 1,
+			Route: protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(d.Name()), Chat: m.Chat.ID},
 			Text:  m.Text, Stamp: m.Sent,
-			Payload: protocol.Object{{Key: usualField, Value: m.Chat}, {Key: "sender", Value: m.Sender}},
+			Payload: protocol.Object{{Key: usualField, Value: m.Chat.ID}, {Key: "sender", Value: m.Sender.ID}},
 		}
-		event.Payload.Set(fieldOf(d.Name()), m.Chat)
-		if m.Group {
+		event.Payload.Set(fieldOf(d.Name()), m.Chat.ID)
+		if m.Chat.Group {
 			event.Payload.Set(protocol.PayloadGroup, true)
 		}
 		_, err := c.Take(ctx, event)
@@ -109,15 +75,15 @@ type Drivers []Driver
 func (all Drivers) Send(ctx context.Context, route protocol.Route, id, text string) error {
 	for _, d := range all {
 		if d.Name() == string(route.Channel) {
-			return send(ctx, d, Text{ID: id, Chat: route.Chat, Text: text})
+			return send(ctx, d, Outgoing{ID: id, Chat: route.Chat, Text: rich.Plain(text)})
 		}
 	}
 	return fmt.Errorf("no channel %s is connected", route.Channel)
 }
 
-func send(ctx context.Context, d Driver, text Text) error {
-	if err := d.Send(ctx, text); err != nil {
-		return fmt.Errorf("send to %s on %s: %w", text.Chat, d.Name(), err)
+func send(ctx context.Context, d Driver, out Outgoing) error {
+	if _, err := d.Send(ctx, out); err != nil {
+		return fmt.Errorf("send to %s on %s: %w", out.Chat, d.Name(), err)
 	}
 	return nil
 }
@@ -132,7 +98,7 @@ func Kind(d Driver, conversations Conversations) kind.Kind {
 			return kind.Result{}, conversations.Insert(ctx, o.Session, o.Turn, a.Canonical(), a.Text("text"))
 		}
 		chat, _ := k.Spec.ChatOf(a)
-		return kind.Result{Text: "it was sent to " + chat}, send(ctx, d, Text{ID: o.ID, Chat: chat, Text: a.Text("text")})
+		return kind.Result{Text: "it was sent to " + chat}, send(ctx, d, Outgoing{ID: o.ID, Chat: chat, Text: rich.Plain(a.Text("text"))})
 	}
 	return k
 }

@@ -15,7 +15,7 @@ type homeserver struct{ channel.Driver }
 func (homeserver) Name() string { return "matrix" }
 
 func (homeserver) Run(ctx context.Context, receive func(context.Context, channel.Message) error) error {
-	return receive(ctx, channel.Message{ID: "1", Chat: "!r:x", Sender: "@ada:x", Text: "hi"})
+	return receive(ctx, channel.Message{ID: "1", Chat: channel.Chat{ID: "!r:x"}, Sender: channel.Person{ID: "@ada:x"}, Text: "hi"})
 }
 
 // TestChatIsNamedAsKnown checks that a driver names its chats as proposals for its channel do, in

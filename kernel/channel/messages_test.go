@@ -15,12 +15,15 @@ import (
 	"org-agent/kernel/protocol"
 )
 
+// sent is what a dove carries.
+type sent struct{ id, chat, text string }
+
 // doves is a channel for tests. It delivers messages, and records the errors of receive and the texts
 // that are sent. failure is the error of Run and of Send.
 type doves struct {
 	messages []channel.Message
 	errors   []error
-	sent     []channel.Text
+	sent     []sent
 	failure  error
 }
 
@@ -31,14 +34,15 @@ func (d *doves) Run(ctx context.Context, receive func(context.Context, channel.M
 	}
 	return d.failure
 }
-func (d *doves) Send(_ context.Context, text channel.Text) error {
-	d.sent = append(d.sent, text)
-	return d.failure
+func (*doves) Capabilities() channel.Capabilities { return channel.Capabilities{TextLimit: 4000} }
+func (d *doves) Send(_ context.Context, out channel.Outgoing) (string, error) {
+	d.sent = append(d.sent, sent{out.ID, out.Chat, out.Text.Plain})
+	return out.ID, d.failure
 }
 
 // Insert records the text that goes into the conversation of a turn.
 func (d *doves) Insert(_ context.Context, session, turn, _, text string) error {
-	d.sent = append(d.sent, channel.Text{ID: "answer of " + turn, Chat: session, Text: text})
+	d.sent = append(d.sent, sent{"answer of " + turn, session, text})
 	return nil
 }
 
@@ -48,8 +52,8 @@ func (d *doves) Insert(_ context.Context, session, turn, _, text string) error {
 func TestMessages(t *testing.T) {
 	long := strings.Repeat("long", 100)
 	d := &doves{messages: []channel.Message{
-		{ID: "1", Chat: "loft", Sender: "ada", Text: "hello", Sent: time.Unix(7, 0)}, {ID: "2", Chat: "loft", Sender: "eve", Text: "hello"},
-		{ID: long, Chat: long, Sender: "ada", Text: "all of you", Group: true}, {ID: "4", Chat: "loft", Sender: "ada", Text: "full"},
+		{ID: "1", Chat: channel.Chat{ID: "loft"}, Sender: channel.Person{ID: "ada"}, Text: "hello", Sent: time.Unix(7, 0)}, {ID: "2", Chat: channel.Chat{ID: "loft"}, Sender: channel.Person{ID: "eve"}, Text: "hello"},
+		{ID: long, Chat: channel.Chat{ID: long, Group: true}, Sender: channel.Person{ID: "ada"}, Text: "all of you"}, {ID: "4", Chat: channel.Chat{ID: "loft"}, Sender: channel.Person{ID: "ada"}, Text: "full"},
 	}, failure: errors.New("the wind is too strong")}
 	full := errors.New("the disk is full")
 	var events []protocol.Event
@@ -61,7 +65,7 @@ func TestMessages(t *testing.T) {
 		return protocol.EventResult{}, nil
 	}
 	log := slog.New(slog.DiscardHandler)
-	if err := channel.Run(t.Context(), d, channel.Config{Take: take, May: func(m channel.Message) bool { return m.Sender == "ada" }, Logger: log}); !errors.Is(err, d.failure) {
+	if err := channel.Run(t.Context(), d, channel.Config{Take: take, May: func(m channel.Message) bool { return m.Sender.ID == "ada" }, Logger: log}); !errors.Is(err, d.failure) {
 		t.Errorf("it ended with %v", err)
 	}
 	if len(events) != 3 || d.errors[0] != nil || d.errors[1] != nil || !errors.Is(d.errors[3], full) {
@@ -87,12 +91,12 @@ func TestSending(t *testing.T) {
 	for name, c := range map[string]struct {
 		chat    string
 		failure error
-		sent    channel.Text
+		sent    sent
 		text    string
 	}{
-		"the turn's chat": {"loft", nil, channel.Text{ID: "answer of t1", Chat: "dove-loft", Text: "Yes."}, ""},
-		"another chat":    {"tower", nil, channel.Text{ID: "act", Chat: "tower", Text: "Yes."}, "it was sent to tower"},
-		"lost":            {"tower", errors.New("the wind is too strong"), channel.Text{ID: "act", Chat: "tower", Text: "Yes."}, "it was sent to tower"},
+		"the turn's chat": {"loft", nil, sent{"answer of t1", "dove-loft", "Yes."}, ""},
+		"another chat":    {"tower", nil, sent{"act", "tower", "Yes."}, "it was sent to tower"},
+		"lost":            {"tower", errors.New("the wind is too strong"), sent{"act", "tower", "Yes."}, "it was sent to tower"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &doves{failure: c.failure}
@@ -120,7 +124,7 @@ func TestSending(t *testing.T) {
 func TestDrivers(t *testing.T) {
 	d := &doves{}
 	all := channel.Drivers{pigeons{}, d}
-	if err := all.Send(t.Context(), protocol.Route{Kind: protocol.RouteChannel, Channel: "dove", Chat: "loft"}, "a1", "Yes."); err != nil || len(d.sent) != 1 || d.sent[0] != (channel.Text{ID: "a1", Chat: "loft", Text: "Yes."}) {
+	if err := all.Send(t.Context(), protocol.Route{Kind: protocol.RouteChannel, Channel: "dove", Chat: "loft"}, "a1", "Yes."); err != nil || len(d.sent) != 1 || d.sent[0] != (sent{"a1", "loft", "Yes."}) {
 		t.Errorf("%v, sent %+v", err, d.sent)
 	}
 	if err := all.Send(t.Context(), protocol.Route{Kind: protocol.RouteChannel, Channel: "owl", Chat: "loft"}, "a1", "Yes."); err == nil || !strings.Contains(err.Error(), "owl") {

@@ -20,12 +20,12 @@ import (
 // brings.
 type pigeons struct {
 	brings  chan channel.Message
-	carried chan channel.Text
+	carried chan channel.Outgoing
 	lost    bool
 }
 
 func newPigeons() *pigeons {
-	return &pigeons{brings: make(chan channel.Message), carried: make(chan channel.Text, 9)}
+	return &pigeons{brings: make(chan channel.Message), carried: make(chan channel.Outgoing, 9)}
 }
 
 func (*pigeons) Name() string { return "pigeon" }
@@ -43,12 +43,14 @@ func (p *pigeons) Run(ctx context.Context, receive func(ctx context.Context, m c
 	}
 }
 
-func (p *pigeons) Send(_ context.Context, text channel.Text) error {
+func (*pigeons) Capabilities() channel.Capabilities { return channel.Capabilities{TextLimit: 4000} }
+
+func (p *pigeons) Send(_ context.Context, out channel.Outgoing) (string, error) {
 	if p.lost {
-		return errors.New("the pigeon was eaten")
+		return "", errors.New("the pigeon was eaten")
 	}
-	p.carried <- text
-	return nil
+	p.carried <- out
+	return out.ID, nil
 }
 
 // bring hands a message over, and returns when it was taken.
@@ -61,14 +63,14 @@ func (p *pigeons) bring(t *testing.T, m channel.Message) {
 	}
 }
 
-func (p *pigeons) carries(t *testing.T) channel.Text {
+func (p *pigeons) carries(t *testing.T) channel.Outgoing {
 	t.Helper()
 	select {
 	case text := <-p.carried:
 		return text
 	case <-within(t).Done():
 		t.Fatal("nothing is sent")
-		return channel.Text{}
+		return channel.Outgoing{}
 	}
 }
 
@@ -85,18 +87,18 @@ func TestAnotherChannel(t *testing.T) {
 	in.write(t, "skills/mine.org", deciding(`(defun think (c) (ask-neuro (words c)))
 (defskill :mine :priority 90 :trigger #'chosen :neuro #'think)`))
 	birds := newPigeons()
-	in.startWith(t, daemon.Config{Channels: []channel.Driver{birds}, MayTalk: func(m channel.Message) bool { return m.Sender == "ada" }})
+	in.startWith(t, daemon.Config{Channels: []channel.Driver{birds}, MayTalk: func(m channel.Message) bool { return m.Sender.ID == "ada" }})
 	message := func(id, sender, text string) channel.Message {
-		return channel.Message{ID: id, Chat: "loft 7", Sender: sender, Text: text}
+		return channel.Message{ID: id, Chat: channel.Chat{ID: "loft 7"}, Sender: channel.Person{ID: sender}, Text: text}
 	}
 	birds.bring(t, message("1", "mallory", "where are the keys?"))
 	birds.bring(t, message("2", "ada", "where is it?"))
-	if got := birds.carries(t); got.Chat != "loft 7" || got.Text != "* In Samarkand" {
+	if got := birds.carries(t); got.Chat != "loft 7" || got.Text.Plain != "* In Samarkand" {
 		t.Errorf("it carries %+v", got)
 	}
 	birds.bring(t, message("2", "ada", "where is it?")) // once more
 	birds.bring(t, message("3", "ada", "and when?"))
-	if got := birds.carries(t); got.Text != "At noon." {
+	if got := birds.carries(t); got.Text.Plain != "At noon." {
 		t.Errorf("it carries %+v", got)
 	}
 	if told, _ := systems(model); len(told) != 2 || !strings.Contains(told[0], ":target :pigeon :chat-id ") {
@@ -121,7 +123,7 @@ func TestAnotherChannel(t *testing.T) {
 	if err := decide(t, main, protocol.AskDecideParams{ID: approval.ID, Decision: protocol.AllowOnce}); err != nil {
 		t.Fatal(err)
 	}
-	if got := birds.carries(t); got.Chat != "loft 8" || got.Text != "noon" {
+	if got := birds.carries(t); got.Chat != "loft 8" || got.Text.Plain != "noon" {
 		t.Errorf("it carries %+v", got)
 	}
 	if finished, err := main.WaitTurn(within(t), turn); err != nil || finished.State != protocol.TurnAnswered {
@@ -151,8 +153,8 @@ func TestEveryEndReachesTheChat(t *testing.T) {
 		{"respond", "I respond."}, {"insert", "I insert."}, {"say", "I say."}, {"send", "I send."}, {"decide", "I decide."},
 		{"break", "No answer: The model wrote to the log only and gave no answer."},
 	} {
-		birds.bring(t, channel.Message{ID: c.says, Chat: "loft 7", Sender: "ada", Text: c.says})
-		if got := birds.carries(t); got.Chat != "loft 7" || strings.TrimPrefix(got.Text, "* ") != c.hears {
+		birds.bring(t, channel.Message{ID: c.says, Chat: channel.Chat{ID: "loft 7"}, Sender: channel.Person{ID: "ada"}, Text: c.says})
+		if got := birds.carries(t); got.Chat != "loft 7" || strings.TrimPrefix(got.Text.Plain, "* ") != c.hears {
 			t.Errorf("to %q it carries %+v", c.says, got)
 		}
 	}
