@@ -86,6 +86,17 @@ For others see `org-agent-inert-list-argument-held-p'.")
   '("user" "agent" "draft" "unsent" "agenttask" "agenthook" "crypt" "noagent")
   "Tags that mark turns and tasks, wake skills, or hide text.")
 
+(defvar org-agent-tasks-agenda-tag)
+
+(defun org-agent-inert-list-tag-p (tag)
+  "Return non-nil when TAG is held, in any case.
+The one that the person has chosen for tasks in their own files is held
+besides those of `org-agent-inert-list-tags'."
+  (let ((tag (downcase tag))
+        (own (bound-and-true-p org-agent-tasks-agenda-tag)))
+    (or (member tag org-agent-inert-list-tags)
+        (and (stringp own) (equal tag (downcase own))))))
+
 (defconst org-agent-inert-list-link-types '("http" "https" "mailto" "id" "file")
   "Types of links that may stay links.")
 

@@ -281,9 +281,8 @@ The first heading of a text may have the tag `:agent:'."
               (tags (split-string (downcase (match-string 1)) ":" t)))
           (when (and first (member "agent" tags))
             (setf (org-agent-inert-state-place state) 'own))
-          (when (cl-intersection org-agent-inert-list-tags
-                                 (if first (remove "agent" tags) tags)
-                                 :test #'equal)
+          (when (cl-some #'org-agent-inert-list-tag-p
+                         (if first (remove "agent" tags) tags))
             (org-agent-inert--hold place 'property "a tag of the kernel's")))))
     (org-agent-inert--objects state 'text)))
 

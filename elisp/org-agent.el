@@ -132,7 +132,7 @@ When nil, only the headings of `tasks.org' are tasks.  With a tag, such as
 \"agenttask\", the kernel looks at the files of `org-agenda-files' for
 headings with that tag and a time.  Each is done only after you armed it
 in the list of `org-agent-tasks', and only as long as you do not change
-it.  The tag agenttask is held where a model writes it."
+it.  The tag is held where a model writes it, as agenttask always is."
   :type '(choice (const :tag "Only tasks.org has tasks" nil)
                  (string :value "agenttask"))
   :set (lambda (symbol value)

@@ -23,6 +23,7 @@
 (require 'org-agent-draft)
 (require 'org-agent-heading)
 (require 'org-agent-inert)
+(require 'org-agent)
 (load (expand-file-name "../../testdata/languages/modes.el"
                         (file-name-directory (or load-file-name buffer-file-name)))
       nil t)
@@ -46,7 +47,8 @@
   "The rules in the order of their numbers, from 1.")
 
 (defun org-agent-inert-test--cases ()
-  "Return the cases of testdata/held: (NAME RULES TEXT WANTED)."
+  "Return the cases of testdata/held: (NAME RULES TAG TEXT WANTED).
+TAG is the person's own, or nil."
   (with-temp-buffer
     (let ((coding-system-for-read 'utf-8-unix) cases)
       (insert-file-contents org-agent-inert-test--cases-file)
@@ -55,8 +57,9 @@
       (goto-char (point-min))
       (flush-lines "^########")
       (goto-char (point-min))
-      (while (re-search-forward "^== \\([0-9 ]+\\) \\(.*\\)\n" nil t)
-        (let* ((name (match-string 2))
+      (while (re-search-forward "^== \\([0-9 ]+\\) \\(?::\\([^ \n]+\\): \\)?\\(.*\\)\n" nil t)
+        (let* ((name (match-string 3))
+               (tag (match-string 2))
                (rules (mapcar #'string-to-number (split-string (match-string 1))))
                (beg (point))
                (end (if (re-search-forward "^== " nil t) (match-beginning 0) (point-max)))
@@ -65,7 +68,7 @@
                       (concat (string-trim-right (buffer-substring beg end) "\n+") "\n")))
                (parts (split-string body "^--\n")))
           (goto-char end)
-          (push (list name rules (car parts) (or (cadr parts) (car parts))) cases)))
+          (push (list name rules tag (car parts) (or (cadr parts) (car parts))) cases)))
       (nreverse cases))))
 
 (ert-deftest org-agent-inert-cases ()
@@ -73,9 +76,10 @@
 What was held is inert, and what comes line by line is held alike."
   (let ((cases (org-agent-inert-test--cases)))
     (should (> (length cases) 60))
-    (pcase-dolist (`(,name ,rules ,text ,wanted) cases)
+    (pcase-dolist (`(,name ,rules ,tag ,text ,wanted) cases)
       (ert-info (name)
-        (let* ((held nil)
+        (let* ((org-agent-tasks-agenda-tag tag)
+               (held nil)
                (inert (org-agent-inert text nil (lambda (_ rule _) (push rule held)))))
           (should (equal (org-agent-inert-test--visible inert)
                          (org-agent-inert-test--visible wanted)))

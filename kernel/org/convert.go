@@ -42,6 +42,8 @@ type Options struct {
 	// File says which names and labels the file has that the text goes to, see [ReadNames]. It is
 	// asked only when the text has some of its own. Nil means that the file has none.
 	File func() *Names
+	// Tags are held besides those that always are: tags that the person has chosen for tasks of the agent.
+	Tags []string
 }
 
 // Names are the names and the labels of footnotes that a file has.
@@ -101,7 +103,7 @@ type Converter struct {
 
 // NewConverter returns a converter for one text.
 func NewConverter(options Options) *Converter {
-	c := &Converter{options: options, dialect: options.Dialect, headed: !options.Answer, inert: inert.New(inert.Options{File: options.File})}
+	c := &Converter{options: options, dialect: options.Dialect, headed: !options.Answer, inert: inert.New(inert.Options{File: options.File, Tags: options.Tags})}
 	c.text.links = map[string]string{}
 	return c
 }
@@ -335,12 +337,12 @@ func (c *Converter) beginText(prefix string, continues bool) {
 func MarkdownToOrg(text string) string { return convert(text, Options{Dialect: Markdown}) }
 
 // Inert makes a text that is Org already inert. It converts nothing, and leaves out what [text.Shown] does. A text that is not empty begins
-// with text and ends in one line end.
-func Inert(s string) string {
+// with text and ends in one line end. The tags are held besides those that always are, as in [Options].
+func Inert(s string, tags ...string) string {
 	if s = strings.Trim(text.Shown(s), "\n"); s == "" {
 		return ""
 	}
-	return strings.TrimRight(inert.Text(s+"\n"), "\n") + "\n"
+	return strings.TrimRight(inert.Text(s+"\n", inert.Options{Tags: tags}), "\n") + "\n"
 }
 
 // IsInert reports whether a text is inert, and if not, why, with the line. A text may begin with an
@@ -349,7 +351,7 @@ func IsInert(text string) (ok bool, reason string) {
 	body, lines := text, 0
 	if heading, rest, _ := strings.Cut(text, "\n"); headingLevel(heading) > 0 && strings.HasSuffix(heading, ":"+agentTag+":") {
 		title := strings.TrimLeft(strings.TrimSuffix(heading, ":"+agentTag+":"), "* ")
-		if place, ok := inert.Check("* " + title); !ok {
+		if place, ok := inert.Check("* "+title, inert.Options{}); !ok {
 			return false, "line 1: " + place.What
 		}
 		body, lines = rest, 1
@@ -357,7 +359,7 @@ func IsInert(text string) (ok bool, reason string) {
 			body, lines = rest, lines+strings.Count(drawer, "\n")+2
 		}
 	}
-	if place, ok := inert.Check(body); !ok {
+	if place, ok := inert.Check(body, inert.Options{}); !ok {
 		return false, fmt.Sprintf("line %d: %s", lines+place.Line, place.What)
 	}
 	return true, ""

@@ -214,6 +214,35 @@ func TestEmacsFindsTheHeadings(t *testing.T) {
 	}
 }
 
+// TestEmacsReadsTheTags: the tags are those that Org reads, also with the marks of letters and with what only looks like
+// a letter or a number.
+func TestEmacsReadsTheTags(t *testing.T) {
+	var texts []string
+	for _, tag := range []string{"robot", "_@#%", "дело", "cafe\u0301", "\u0301", "k\u0903", "\u2160", "\u0660", "\u20dd", "\u00bd", "\u00b2", "a-b", "a.b", "a“", "中文", "\u200b"} {
+		texts = append(texts, "* One :agenttask:"+tag+":\n", "* TODO "+tag+" :"+tag+":\n")
+	}
+	var parsed []parsedText
+	runEmacs(t, "org-agent-parse-text", texts, &parsed)
+	tagged := 0
+	for i, p := range parsed {
+		want := headingsOf(texts[i])
+		if !sameHeadings(texts[i], p.Headings, want) {
+			t.Errorf("%q: Org finds headings\n%+v, we\n%+v", texts[i], p.Headings, want)
+		}
+		if len(want[0].Tags) > 0 {
+			tagged++
+		}
+		for _, tag := range want[0].Tags {
+			if !org.IsTag(tag) {
+				t.Errorf("%q is no tag", tag)
+			}
+		}
+	}
+	if tagged != 20 {
+		t.Errorf("%d headings of %d have tags", tagged, len(texts))
+	}
+}
+
 // writtenCode is code as it is written: what a screen obeys is left out, file variables are held, a
 // carriage return before a line end is a part of it, and other controls are shown.
 func writtenCode(code string) string {

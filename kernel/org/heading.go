@@ -42,14 +42,13 @@ func cutTags(title string) (string, []string) {
 	if start == 0 || len(run) < 3 || run[0] != ':' {
 		return trimBlanks(title), nil
 	}
-	for _, r := range run {
-		if !isWordRune(r) && !strings.ContainsRune("_@#%:", r) {
-			return trimBlanks(title), nil
-		}
-	}
 	var tags []string
 	for tag := range strings.SplitSeq(run, ":") {
-		if tag != "" {
+		switch {
+		case tag == "":
+		case !IsTag(tag):
+			return trimBlanks(title), nil
+		default:
 			tags = append(tags, tag)
 		}
 	}
@@ -57,6 +56,16 @@ func cutTags(title string) (string, []string) {
 		return trimBlanks(title), nil
 	}
 	return trimBlanks(title[:start]), tags
+}
+
+// IsTag reports whether a word can be a tag. As for Emacs, the marks of letters are letters.
+func IsTag(word string) bool {
+	for _, r := range word {
+		if !unicode.In(r, unicode.Letter, unicode.Mark, unicode.Nd, unicode.Nl) && !strings.ContainsRune("_@#%", r) {
+			return false
+		}
+	}
+	return word != ""
 }
 
 // planningLine reads "SCHEDULED: <…> DEADLINE: <…> CLOSED: […]" in any order.

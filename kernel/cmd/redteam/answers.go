@@ -77,7 +77,7 @@ func inertOrg(t *team, ctx context.Context, c *count) error {
 			return err
 		}
 		c.cases++
-		if place, ok := inert.Check(answer); !ok {
+		if place, ok := inert.Check(answer, inert.Options{}); !ok {
 			c.through = append(c.through, fmt.Sprintf("%+v is live in the answer to %q:\n%s", place, text, answer))
 		}
 		got, err := h.agent(ctx, "", text, "md2org")
@@ -85,7 +85,7 @@ func inertOrg(t *team, ctx context.Context, c *count) error {
 			return err
 		}
 		c.cases++
-		if place, ok := inert.Check(got.out); !ok {
+		if place, ok := inert.Check(got.out, inert.Options{}); !ok {
 			c.through = append(c.through, fmt.Sprintf("%+v is live in what md2org makes of %q:\n%s", place, text, got.out))
 		}
 	}

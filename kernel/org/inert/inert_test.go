@@ -15,7 +15,11 @@ import (
 type heldCase struct {
 	name, text, want string
 	rules            []int
+	tags             []string // the person's own
 }
+
+// options are those of a writer for the case.
+func (c heldCase) options() Options { return Options{Tags: c.tags} }
 
 var codePoint = regexp.MustCompile(`<U\+([0-9A-F]{4})>`)
 
@@ -44,6 +48,9 @@ func heldCases(t testing.TB) []heldCase {
 		for word := range strings.FieldsSeq(first) {
 			n, err := strconv.Atoi(word)
 			if err != nil {
+				if strings.HasPrefix(word, ":") {
+					c.tags = []string{strings.Trim(word, ":")}
+				}
 				break
 			}
 			c.rules = append(c.rules, n)
@@ -64,9 +71,9 @@ func heldCases(t testing.TB) []heldCase {
 }
 
 // places makes a text inert and returns the rules of the places that are held.
-func places(text string) (string, []int) {
+func places(text string, options Options) (string, []int) {
 	var rules []int
-	w := New(Options{})
+	w := New(options)
 	w.noted = func(p Place) { rules = append(rules, int(p.Rule)) }
 	return w.Write(text) + w.Close(), rules
 }
@@ -90,7 +97,7 @@ func visibly(text string) string { return strings.ReplaceAll(text, Mark, "‹›
 // what was held is inert.
 func TestCases(t *testing.T) {
 	for _, c := range heldCases(t) {
-		got, rules := places(c.text)
+		got, rules := places(c.text, c.options())
 		if got != c.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", c.name, visibly(got), visibly(c.want))
 			continue
@@ -108,11 +115,11 @@ func TestCases(t *testing.T) {
 		if len(held) > 0 {
 			t.Errorf("%s: held by other rules too: %v", c.name, rules)
 		}
-		if place, ok := Check(c.want); !ok {
+		if place, ok := Check(c.want, c.options()); !ok {
 			t.Errorf("%s: the result is not inert: %+v\n%s", c.name, place, visibly(c.want))
 		}
 		for _, n := range []int{1, 2, 3, 7} {
-			if got := cut(c.text, Options{}, func(int) int { return n }); got != c.want {
+			if got := cut(c.text, c.options(), func(int) int { return n }); got != c.want {
 				t.Errorf("%s in pieces of %d:\n%s\nwant:\n%s", c.name, n, visibly(got), visibly(c.want))
 			}
 		}
@@ -153,17 +160,17 @@ type fataler interface {
 
 func check(t fataler, text string, cuts []int) {
 	file := func() *File { return Read("#+NAME: fig\n[fn:1] x\n") }
-	for _, options := range []Options{{}, {File: file}} {
+	for _, options := range []Options{{}, {File: file}, {Tags: []string{"Robot"}}} {
 		want := cut(text, options, func(int) int { return len(text) + 1 })
 		for _, size := range []func(int) int{func(int) int { return 1 }, func(i int) int { return cuts[i%len(cuts)] }} {
 			if got := cut(text, options, size); got != want {
 				t.Fatalf("the cuts %v change\n%q\nto\n%s\nfrom\n%s", cuts, text, visibly(got), visibly(want))
 			}
 		}
-		if place, ok := Check(want); !ok {
+		if place, ok := Check(want, Options{Tags: options.Tags}); !ok {
 			t.Fatalf("%+v in\n%s\nfrom %q", place, visibly(want), text)
 		}
-		if again := cut(want, Options{}, func(int) int { return len(want) + 1 }); again != want {
+		if again := cut(want, Options{Tags: options.Tags}, func(int) int { return len(want) + 1 }); again != want {
 			t.Fatalf("%q becomes\n%q, then\n%q", text, want, again)
 		}
 	}
@@ -265,7 +272,7 @@ func BenchmarkWriter(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%dMiB", name, size>>20), func(b *testing.B) {
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					Text(text)
+					Text(text, Options{})
 				}
 			})
 		}

@@ -2,6 +2,7 @@ package inert
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -127,7 +128,7 @@ func (w *Writer) scanned(l string, s scan) {
 func (w *Writer) heading(l string) {
 	w.surroundings = surroundings{}
 	s := w.textScan()
-	if at := reservedTags(l); at > 0 {
+	if at := w.reservedTags(l); at > 0 {
 		s.marks = []mark{{at, Property, "a tag of the kernel's"}}
 	}
 	w.scanned(l, s)
@@ -135,20 +136,23 @@ func (w *Writer) heading(l string) {
 
 // reservedTags returns the place of the last colon of a heading's tags if one of them is reserved,
 // else 0. Org 9.7 takes tags without a blank before them, so none is asked for.
-func reservedTags(l string) int {
+func (w *Writer) reservedTags(l string) int {
 	l = strings.TrimRight(l, " \t")
 	if !strings.HasSuffix(l, ":") {
 		return 0
 	}
-	tags := l[strings.LastIndexFunc(l, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@#%:", r)
-	})+1:]
+	tags := l[strings.LastIndexFunc(l, func(r rune) bool { return r != ':' && !isTag(r) })+1:]
 	for tag := range strings.SplitSeq(tags, ":") {
-		if rules.tags[strings.ToLower(tag)] {
+		if tag = strings.ToLower(tag); rules.tags[tag] || slices.ContainsFunc(w.options.Tags, func(own string) bool { return strings.ToLower(own) == tag }) {
 			return len(l) - 1
 		}
 	}
 	return 0
+}
+
+// isTag reports whether a tag may have a character: for Emacs the marks of letters are letters, too.
+func isTag(r rune) bool {
+	return unicode.In(r, unicode.Letter, unicode.Mark, unicode.Nd, unicode.Nl) || strings.ContainsRune("_@#%", r)
 }
 
 // colon writes a line that begins with a colon: it may begin or end a drawer.

@@ -11,6 +11,9 @@ type Options struct {
 	// footnote. A name that is also the file's is held, and a label that is also the file's becomes
 	// another. Nil means that the file has nothing.
 	File func() *File
+	// Tags are tags that are held besides those of the list, in any case: those that the person has chosen for
+	// their tasks.
+	Tags []string
 }
 
 // A Writer makes a text inert. See the package for what it promises.
@@ -57,15 +60,15 @@ type Place struct {
 func New(options Options) *Writer { return &Writer{options: options, number: 1} }
 
 // Text makes a whole text inert. One without a line end at its end gets none.
-func Text(text string) string {
-	w := New(Options{})
+func Text(text string, options Options) string {
+	w := New(options)
 	return w.Write(text) + w.Close()
 }
 
 // Check reports whether a text is inert, and if not, the first place that would have to be held.
-func Check(text string) (Place, bool) {
+func Check(text string, options Options) (Place, bool) {
 	first, inert := Place{}, true
-	w := New(Options{})
+	w := New(options)
 	w.noted = func(p Place) {
 		if inert {
 			first, inert = p, false
