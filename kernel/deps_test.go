@@ -109,6 +109,7 @@ var layout = []struct {
 	{"sensor/heartbeat", "agenda config journal org orgquery plist protocol sensor", "looks whether there is anything to do before a model is asked; how it is asked is not its business"},
 	{"channel", "act channel/rich kind policy protocol sensor", "messages elsewhere: events with a route, and a kind that sends; a driver below it knows only its chat"},
 	{"channel/rich", "org", "the text of chats: characters, and how they look"},
+	{"channel/channeltest", "channel channel/rich", "tests only: a chat in memory, what every driver keeps, and servers of chats"},
 	{"peer", "channel protocol journal", "other agents are a channel with an identity"},
 	{"matcher", "llm journal", "finds what fits a request"},
 	{"rpc", "suggest protocol plist", "transport knows nothing of what is above it"},
