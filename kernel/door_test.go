@@ -29,6 +29,8 @@ var doors = []struct{ path, judges, why string }{
 	{"cover/", "judged.text asks withheld", "what no command sees"},
 	{"process/", "the sandbox covers what is withheld", "the output of commands"},
 	{"sensor/tasks/file.go", "task.Read goes by the entries of orgquery, which asks withheld", "the person's tasks, whose text becomes a message"},
+	{"contacts/book.go", "its entries are those of orgquery, which asks withheld", "contacts.org, which a tool lists"},
+	{"openfile/openfile.go", "", "changes a file; nobody is shown what is in it"},
 	{"mcp/resultstore.go", "", "results of other programs' tools, which the kernel stored itself"},
 
 	{"atomicfile/", "", "writes files, and compares them with what they were"},

@@ -20,6 +20,7 @@ type Paths struct {
 	Config   string // config.org in it
 	Policy   string // policy.org in it
 	Tasks    string // tasks.org in it
+	Contacts string // contacts.org in it
 	Sessions string // the directory of conversations in it
 	Skills   string // the directory of skill notes in it
 
@@ -79,7 +80,7 @@ func findPaths(home string, env func(string) string, uid int) (Paths, error) {
 	return Paths{
 		Name: name,
 		Home: home, Config: filepath.Join(home, "config.org"), Policy: filepath.Join(home, "policy.org"), Tasks: filepath.Join(home, "tasks.org"),
-		Sessions: filepath.Join(home, "sessions"), Skills: filepath.Join(home, "skills"),
+		Contacts: filepath.Join(home, "contacts.org"), Sessions: filepath.Join(home, "sessions"), Skills: filepath.Join(home, "skills"),
 		State: state, Journal: filepath.Join(state, "journal.db"), Index: filepath.Join(state, "files.db"), Log: filepath.Join(state, "log.jsonl"), Token: filepath.Join(state, "token"),
 		Lock: filepath.Join(state, "lock"), KernelJSON: filepath.Join(state, "kernel.json"),
 		Run: run, Socket: filepath.Join(run, "kernel.sock"),

@@ -82,6 +82,9 @@ func Read(source Source) *File {
 	return f
 }
 
+// Headings returns all headings of the text, also those that a model may not see.
+func (f *File) Headings() []*org.Heading { return f.document.Headings }
+
 // Withholds reports whether the heading in a line of the text is withheld from models.
 func (f *File) Withholds(line int) bool {
 	return slices.ContainsFunc(f.document.Headings, func(h *org.Heading) bool {

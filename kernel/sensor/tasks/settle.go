@@ -61,7 +61,7 @@ func (s *Sensor) outcome(ctx context.Context, l journal.Lease, heading string, f
 		o.Session = turn.Session
 	}
 	for tries := 3; ; tries-- {
-		err := s.config.File.at(l.File).change(ctx, func(text string) (string, error) {
+		err := s.config.File.At(l.File).Change(ctx, func(text string) (string, error) {
 			return task.Fired(file.source(text, s.config), heading, o)
 		})
 		switch {

@@ -131,7 +131,7 @@ func real(path string) string {
 // read reads a source, and reports whether it is not as it was. One that cannot be read keeps what it had, and is no source
 // of tasks meanwhile.
 func (s *sources) read(one *source) (changed bool) {
-	text, err := s.config.File.at(one.path).read(one.tag != "")
+	text, err := readFile(one.path, one.tag != "")
 	if err != nil {
 		changed = one.fault != err.Error()
 		one.fault = err.Error()
