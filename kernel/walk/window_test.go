@@ -92,7 +92,8 @@ func (d *window) xdotool(ctx context.Context, arguments ...string) error {
 // xKeys are the names of keys in X that are not those of Emacs.
 var xKeys = map[string]string{"RET": "Return", "TAB": "Tab", "ESC": "Escape", "DEL": "BackSpace", "SPC": "space",
 	"<up>": "Up", "<down>": "Down", "<next>": "Next", "<prior>": "Prior", "?": "question", "/": "slash", "|": "bar", "@": "at",
-	"+": "plus", "<": "less", ">": "greater", "*": "asterisk", ".": "period", "!": "exclam", "^": "asciicircum", ";": "semicolon", "-": "minus", "=": "equal"}
+	"+": "plus", "<": "less", ">": "greater", "*": "asterisk", ".": "period", "!": "exclam", "^": "asciicircum", ";": "semicolon", "-": "minus", "=": "equal",
+	":": "colon"}
 
 func (d *window) press(ctx context.Context, keys string) error {
 	arguments := []string{"key", "--delay", "5", "--clearmodifiers"}

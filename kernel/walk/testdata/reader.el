@@ -46,8 +46,8 @@
                       (unless (invisible-p position)
                         (reader-displayed (get-char-property position 'display) position next))
                       (reader-strings next 'after-string #'overlay-end)))
-        ;; What is displayed for a text is displayed once.
-        (when (stringp (get-char-property position 'display))
+        ;; What is displayed for a text is displayed once, where the text is visible.
+        (when (and (stringp (get-char-property position 'display)) (not (invisible-p position)))
           (setq next (min end (next-single-char-property-change position 'display nil end))))
         (setq position next)))
     (if (= beg end)
