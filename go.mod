@@ -10,6 +10,7 @@ require (
 	github.com/chewxy/sexp v0.0.0-20181223234510-461851156c0f
 	github.com/creack/pty v1.1.24
 	github.com/fsnotify/fsnotify v1.10.1
+	github.com/go-telegram/bot v1.19.0
 	github.com/google/jsonschema-go v0.4.3
 	github.com/google/uuid v1.6.0
 	github.com/hashicorp/cronexpr v1.1.3

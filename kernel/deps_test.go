@@ -112,6 +112,8 @@ var layout = []struct {
 	{"channel", "act channel/rich kind policy protocol sensor", "messages elsewhere: events with a route, and a kind that sends; a driver below it knows only its chat"},
 	{"channel/rich", "org", "the text of chats: characters, and how they look"},
 	{"channel/channeltest", "channel channel/rich", "tests only: a chat in memory, what every driver keeps, and servers of chats"},
+	{"channel/telegram", "channel channel/rich lru secret", "bots of Telegram: updates and methods; what a message means is known above"},
+	{"channel/channeltest/telegramtest", "", "tests only: a Bot API server; it knows none of the driver's types, so that it judges for itself"},
 	{"peer", "channel protocol journal", "other agents are a channel with an identity"},
 	{"matcher", "llm journal", "finds what fits a request"},
 	{"rpc", "suggest protocol plist", "transport knows nothing of what is above it"},
@@ -148,6 +150,7 @@ var owners = []struct {
 	{"mvdan.cc/sh", "shell", "one place reads what a shell would"},
 	{"github.com/landlock-lsm/go-landlock", "sandbox", "one place makes fences"},
 	{"github.com/modelcontextprotocol/go-sdk", "mcp", "one place speaks with other people's tools"},
+	{"github.com/go-telegram/bot", "channel/telegram", "Telegram's types stay behind channel.Driver"},
 	{"github.com/creack/pty", "process", "one place gives terminals"},
 	{"github.com/alecthomas/kong", "cmd", "flags are the program's edge"},
 }

@@ -5,8 +5,8 @@ package lru
 import "sync"
 
 // Cache holds values by their keys until values that were used later need the room. It is safe for
-// many goroutines. The zero value holds nothing. The value of a key must never change, and callers
-// must not change what a value points to.
+// many goroutines. The zero value holds nothing. A later value of a key takes the place of the one
+// before. Callers must not change what a value points to.
 type Cache[K comparable, V any] struct {
 	bound int
 
