@@ -144,10 +144,11 @@ The file may be opened in another Emacs.")
   "Commands and environments of LaTeX that read, write, run or redefine.")
 
 (defconst org-agent-inert-list-file-names
-  '("config.org" "policy.org" "tasks.org" "contacts.org" "heartbeat.org"
-    "identity.org" "soul.org" "tools.org" "profiles.org" "memory.org" "workspace.org"
-    "user.org" "init.el" "early-init.el" "default.el" "site-start.el"
-    "custom.el" "_emacs" "_emacs.el" "sitecustomize.py"
+  '("config.org" "policy.org" "channels.org" "tasks.org" "contacts.org"
+    "heartbeat.org" "identity.org" "soul.org" "tools.org" "profiles.org"
+    "memory.org" "workspace.org" "user.org" "init.el" "early-init.el"
+    "default.el" "site-start.el" "custom.el" "_emacs" "_emacs.el"
+    "sitecustomize.py"
     "usercustomize.py" "mise.toml")
   "Names of files that programs obey or that decide what the agent may do.")
 

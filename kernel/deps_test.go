@@ -58,6 +58,7 @@ var layout = []struct {
 	{"suggest", "", "what a misspelt name was meant to be; whoever tells people of one asks it"},
 	{"lru", "", "keeps what was used lately; what that is is known above"},
 	{"atomicfile", "", "writes a file whole or not at all; whose it is is known above"},
+	{"tablefile", "atomicfile", "a person's file of tables that decide: read as it is now, changed only from what was read; what the tables say is known above"},
 	{"secret", "", "text that prints as REDACTED; whose it is is known above"},
 	{"config", "llm llm/catalog suggest org plist secret atomicfile", "settings are an Org file"},
 	{"llm", "llm/transport secret", "talks to models; what the text means is decided above"},
@@ -82,7 +83,7 @@ var layout = []struct {
 	{"memory/embedding", "llm memory", "has a server make the vectors of notes; memory itself asks none. A test asks a real one"},
 	{"settings", "config journal suggest org protocol watch", "what holds for a message, from all that can set it; what takes effect is done by whoever answers"},
 	{"persona", "memory suggest prompt protocol watch", "who answers and who the person is, by the files of the home; it composes nothing"},
-	{"policy", "action atomicfile autorun keys suggest org protocol journal shell", "the only maker of verified actions must stay small enough to read; it sees actions and no text"},
+	{"policy", "action autorun keys suggest org protocol journal shell tablefile", "the only maker of verified actions must stay small enough to read; it sees actions and no text"},
 	{"kind", "action describe policy protocol", "all that is known of one kind of action, and the one function that performs; the kinds themselves are known above"},
 	{"notekind", "action describe kind plist policy skill", "the actions that notes define, as kinds; what a note can do is said in skill"},
 	{"notetool", "plist protocol skill suggest tool", "the tools that notes define, as tools; what a note can do is said in skill"},
@@ -114,6 +115,7 @@ var layout = []struct {
 	{"channel/channeltest", "channel channel/rich", "tests only: a chat in memory, what every driver keeps, and servers of chats"},
 	{"channel/telegram", "channel channel/rich lru secret", "bots of Telegram: updates and methods; what a message means is known above"},
 	{"channel/channeltest/telegramtest", "", "tests only: a Bot API server; it knows none of the driver's types, so that it judges for itself"},
+	{"channel/access", "channel org suggest tablefile", "who may talk on the channels, by a file of the person's; what becomes of a message is done above"},
 	{"peer", "channel protocol journal", "other agents are a channel with an identity"},
 	{"matcher", "llm journal", "finds what fits a request"},
 	{"rpc", "suggest protocol plist", "transport knows nothing of what is above it"},
@@ -315,6 +317,7 @@ var unjudged = []struct{ path, why string }{
 	{"org", "it is what takes Org text apart"},
 	{"config", "the settings are for the program"},
 	{"policy", "the rules are for the program"},
+	{"channel/access", "who may talk is for the program"},
 	{"skill", "notes are programs"},
 }
 

@@ -47,6 +47,7 @@ var doors = []struct{ path, judges, why string }{
 	{"modeltest/", "", "tasks for models, and the files that they make of them; nothing of a person is there"},
 	{"org/tangle_write.go", "", "writes blocks of a note for the person"},
 	{"policy/", "", "rules, and names of files"},
+	{"tablefile/", "", "what it has decides, and is shown to no model"},
 	{"prompt/prompttest/", "", "tests only"},
 	{"rpc/rpctest/", "", "tests only"},
 	{"sandbox/", "", "what a command sees is decided by who starts it"},

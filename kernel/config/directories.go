@@ -25,6 +25,11 @@ var inbox string
 //go:embed policy.org
 var policy string
 
+// channels is the channels.org of a new home. It explains who may talk, and names nobody.
+//
+//go:embed channels.org
+var channels string
+
 // IsStarter reports whether text is what a new home has in the file. path is relative to the home.
 func IsStarter(path, text string) bool {
 	switch path {
@@ -34,6 +39,8 @@ func IsStarter(path, text string) bool {
 		return text == inbox
 	case "policy.org":
 		return text == policy
+	case "channels.org":
+		return text == channels
 	}
 	texts, err := Starters()
 	begins, ok := texts[path]
@@ -52,14 +59,15 @@ func (p Paths) Ensure() error {
 }
 
 // EnsureHome makes the home with mode 0755, its directories for conversations and skills,
-// config.org, policy.org, inbox.org and the files of the persona. It leaves what exists unchanged.
+// config.org, policy.org, channels.org, inbox.org and the files of the persona. It leaves what exists unchanged.
 func (p Paths) EnsureHome() error {
 	for _, directory := range []string{p.Home, p.Sessions, p.Skills} {
 		if err := os.MkdirAll(directory, 0o755); err != nil {
 			return p.homeError(err)
 		}
 	}
-	return p.homeError(errors.Join(writeNew(p.Config, starter), writeNew(filepath.Join(p.Home, "inbox.org"), inbox), writeNew(filepath.Join(p.Home, "policy.org"), policy), p.beginPersona()))
+	return p.homeError(errors.Join(writeNew(p.Config, starter), writeNew(filepath.Join(p.Home, "inbox.org"), inbox),
+		writeNew(filepath.Join(p.Home, "policy.org"), policy), writeNew(filepath.Join(p.Home, "channels.org"), channels), p.beginPersona()))
 }
 
 // writeNew writes a file that does not exist. It never changes an existing file.

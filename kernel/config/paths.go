@@ -19,6 +19,7 @@ type Paths struct {
 	Home     string // the person's Org files
 	Config   string // config.org in it
 	Policy   string // policy.org in it
+	Channels string // channels.org in it
 	Tasks    string // tasks.org in it
 	Contacts string // contacts.org in it
 	Sessions string // the directory of conversations in it
@@ -79,7 +80,7 @@ func findPaths(home string, env func(string) string, uid int) (Paths, error) {
 	run := runDirectory(name, env("XDG_RUNTIME_DIR"), uid)
 	return Paths{
 		Name: name,
-		Home: home, Config: filepath.Join(home, "config.org"), Policy: filepath.Join(home, "policy.org"), Tasks: filepath.Join(home, "tasks.org"),
+		Home: home, Config: filepath.Join(home, "config.org"), Policy: filepath.Join(home, "policy.org"), Channels: filepath.Join(home, "channels.org"), Tasks: filepath.Join(home, "tasks.org"),
 		Contacts: filepath.Join(home, "contacts.org"), Sessions: filepath.Join(home, "sessions"), Skills: filepath.Join(home, "skills"),
 		State: state, Journal: filepath.Join(state, "journal.db"), Index: filepath.Join(state, "files.db"), Log: filepath.Join(state, "log.jsonl"), Token: filepath.Join(state, "token"),
 		Lock: filepath.Join(state, "lock"), KernelJSON: filepath.Join(state, "kernel.json"),

@@ -58,6 +58,8 @@ type Settings struct {
 	Search *SearchServer
 	// MCP are the servers whose tools may be called beside the kernel's own.
 	MCP []MCPServer
+	// Channels are the chats by which people talk to the agent.
+	Channels []Channel
 	// Heartbeat says when the agent looks whether there is anything to do; nil means [Settings.Beats] has the defaults.
 	Heartbeat *Heartbeat
 	// Proxy is the proxy for web pages: an address, "environment" for the usual variables, "" for
@@ -130,6 +132,13 @@ func (s Settings) KeyVariables() []string {
 	}
 	for _, server := range s.MCP {
 		for _, key := range server.Keys() {
+			if key.Env != "" {
+				names = append(names, key.Env)
+			}
+		}
+	}
+	for _, c := range s.Channels {
+		for _, key := range c.Keys {
 			if key.Env != "" {
 				names = append(names, key.Env)
 			}
@@ -211,6 +220,8 @@ func Parse(file, source string) Settings {
 			p.search(h)
 		case h.Level == 2 && h.Parent != nil && strings.EqualFold(h.Parent.Title, "MCP"):
 			p.mcp(h)
+		case h.Level == 2 && h.Parent != nil && strings.EqualFold(h.Parent.Title, "Channels"):
+			p.channel(h)
 		}
 		p.values(h)
 	}

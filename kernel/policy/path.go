@@ -62,7 +62,7 @@ func within(path, directory string) bool {
 // protectedFiles are the files that decide what the agent is and may do. The files from which other
 // programs take commands are in [autorun.Names] and are protected too.
 var protectedFiles = [...]string{
-	"config.org", "policy.org", "tasks.org", "contacts.org", "HEARTBEAT.org", "IDENTITY.org", "SOUL.org", "TOOLS.org", "PROFILES.org",
+	"config.org", "policy.org", "channels.org", "tasks.org", "contacts.org", "HEARTBEAT.org", "IDENTITY.org", "SOUL.org", "TOOLS.org", "PROFILES.org",
 	"MEMORY.org", "WORKSPACE.org", "USER.org",
 }
 

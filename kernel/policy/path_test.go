@@ -33,7 +33,7 @@ func TestProtected(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]bool{
-		at("home/config.org"): true, at("home/policy.org"): true, at("any/SOUL.org"): true, at("any/.git/config"): true, at("any/.dir-locals.el"): true,
+		at("home/config.org"): true, at("home/policy.org"): true, at("home/channels.org"): true, at("any/SOUL.org"): true, at("any/.git/config"): true, at("any/.dir-locals.el"): true,
 		at("home/skills"): true, at("home/skills/new.org"): true, at("dotfiles/garden.txt"): true, at("dotfiles/rules"): true,
 		at("home/profiles/work.org"): true, at("home/prompt/style.org"): true, at("dotfiles/work"): true, at("home/profiles.org"): false,
 		at("dotfiles/other"): false, at("home/inbox.org"): false, at("home/skills.org"): false, home: false, at("any/.github/x"): false,

@@ -11,6 +11,7 @@ import (
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/suggest"
+	"org-agent/kernel/tablefile"
 )
 
 // Rules are the rules that a person wrote under "Rules" in policy.org. They do not change.
@@ -20,14 +21,7 @@ type Rules struct {
 }
 
 // Fault is an error in a line of policy.org.
-type Fault struct {
-	File    string
-	Line    int
-	Message string
-}
-
-// Error returns the fault with its place.
-func (f Fault) Error() string { return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Message) }
+type Fault = tablefile.Fault
 
 // Faults returns the errors of the file. While there are any, everything that a rule could decide
 // is refused.

@@ -2,14 +2,10 @@ package policy
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"org-agent/kernel/atomicfile"
 	"org-agent/kernel/org"
 	"org-agent/kernel/text"
 )
@@ -84,30 +80,12 @@ func (f *RuleFile) change(edit func(rules *Rules, source string) (string, error)
 	if f == nil {
 		return errors.New("there is no policy.org")
 	}
-	f.writing.Lock()
-	defer f.writing.Unlock()
-	path := resolved(f.Path)
-	if _, err := os.Lstat(filepath.Join(filepath.Dir(path), ".#"+filepath.Base(path))); err == nil {
-		return fmt.Errorf("%s has unsaved changes in an editor: save or revert it there", filepath.Base(path))
-	}
-	source, err := f.read()
-	if err != nil {
-		return fmt.Errorf("read %s: %w", f.Path, err)
-	}
-	user, _ := os.UserHomeDir() // "" if there is none
-	rules := ParseRules(source, f.Path, f.Home, user)
-	if len(rules.faults) > 0 {
-		return rules.faults[0]
-	}
-	changed, err := edit(rules, source)
-	if err != nil || changed == source {
-		return err
-	}
-	if err := atomicfile.Replace(path, []byte(source), []byte(changed), 0o644); err != nil {
-		if errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("%s is read-only", filepath.Base(path))
+	return f.file().Change(func(source string) (string, error) {
+		user, _ := os.UserHomeDir() // "" if there is none
+		rules := ParseRules(source, f.Path, f.Home, user)
+		if len(rules.faults) > 0 {
+			return "", rules.faults[0]
 		}
-		return err
-	}
-	return nil
+		return edit(rules, source)
+	})
 }

@@ -106,7 +106,7 @@ var rules = list{
 		"atenddocument endlinechar escapechar attachfile embedfile includemedia movie href require unicode",
 	),
 	startup: words(
-		"config.org policy.org tasks.org contacts.org heartbeat.org identity.org soul.org tools.org profiles.org memory.org workspace.org user.org",
+		"config.org policy.org channels.org tasks.org contacts.org heartbeat.org identity.org soul.org tools.org profiles.org memory.org workspace.org user.org",
 		"init.el early-init.el default.el site-start.el custom.el _emacs _emacs.el sitecustomize.py usercustomize.py mise.toml",
 	),
 	startupDirs: words("skills profiles prompt"),
