@@ -154,6 +154,7 @@ var owners = []struct {
 	{"github.com/modelcontextprotocol/go-sdk", "mcp", "one place speaks with other people's tools"},
 	{"github.com/go-telegram/bot", "channel/telegram", "Telegram's types stay behind channel.Driver"},
 	{"github.com/creack/pty", "process", "one place gives terminals"},
+	{"github.com/rivo/uniseg", "channel/rich", "one place knows what people see as one character"},
 	{"github.com/alecthomas/kong", "cmd", "flags are the program's edge"},
 }
 

@@ -2,6 +2,7 @@ package rich
 
 import (
 	"fmt"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -20,6 +21,9 @@ func Length(s string) int {
 
 // Length returns the length of the text in UTF-16 code units.
 func (t Text) Length() int { return Length(t.Plain) }
+
+// wholeLines reports whether such a span stands in lines of its own.
+func (s Style) wholeLines() bool { return s == Block || s == Quote }
 
 // Check says what of the text breaks the promises of its type, nil for nothing.
 func (t Text) Check() error {
@@ -43,8 +47,16 @@ func (t Text) Check() error {
 		for len(open) > 0 && open[len(open)-1].End <= s.Start {
 			open = open[:len(open)-1]
 		}
-		if len(open) > 0 && s.End > open[len(open)-1].End {
-			return fmt.Errorf("the span %+v overlaps %+v", s, open[len(open)-1])
+		if len(open) > 0 {
+			if outer := open[len(open)-1]; s.End > outer.End || outer.Style == Code || outer.Style == Block {
+				return fmt.Errorf("the span %+v overlaps %+v, or is within code", s, outer)
+			}
+		}
+		if slices.ContainsFunc(open, func(o Span) bool { return o.Style == s.Style }) {
+			return fmt.Errorf("the span %+v is within one of its own style", s)
+		}
+		if s.Style.wholeLines() && (s.Start > 0 && t.Plain[s.Start-1] != '\n' || s.End < len(t.Plain) && t.Plain[s.End] != '\n') {
+			return fmt.Errorf("the span %+v is not of whole lines", s)
 		}
 		open, last = append(open, s), s.Start
 	}

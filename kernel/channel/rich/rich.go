@@ -7,7 +7,7 @@ package rich
 // Text is a text with spans. The zero value is empty.
 type Text struct {
 	Plain string // valid UTF-8, without control characters but newlines and tabs
-	Spans []Span // ordered by their beginning, an outer one before what is in it; they nest and never overlap otherwise
+	Spans []Span // ordered by their beginning, an outer one before what is in it; they nest, never overlap otherwise, and none is within code or within its own style
 }
 
 // Span is a part of a text, in bytes of Plain.
@@ -27,8 +27,8 @@ const (
 	Underline
 	Strike
 	Code  // within a line
-	Block // of code, whole lines
-	Quote // whole lines
+	Block // of code, whole lines: the line ends around them do not belong to it
+	Quote // whole lines, likewise
 	Link
 )
 
