@@ -60,6 +60,19 @@ func (s *ActStore) PutAct(ctx context.Context, act Act) error {
 	return s.transact(ctx, "record an act", func(ctx context.Context, tx *writer) error { return putActOf(ctx, tx, act) })
 }
 
+// PutActWith is PutAct, and queues the messages to chats by which the act reaches where its turn came from.
+func (s *ActStore) PutActWith(ctx context.Context, act Act, messages []Outgoing) error {
+	if err := act.check(); err != nil {
+		return err
+	}
+	return s.transact(ctx, "record an act", func(ctx context.Context, tx *writer) error {
+		if err := putActOf(ctx, tx, act); err != nil {
+			return err
+		}
+		return queueOutgoing(ctx, tx, messages)
+	})
+}
+
 // PutActDeferred records an act that changes nothing, together with the next change, as
 // [RecordStore.AppendDeferred] does. If the process is killed before, the action may be done again.
 // If the turn does not exist by then, or the id is used, the act is not recorded.

@@ -59,6 +59,9 @@ const (
 	KindInbox          Kind = "inbox"           // {"kind","title"}: what is kept for the owner; ID is the item's
 	KindQueuedEvent    Kind = "queued-event"    // {"sensor","text","fields"}: an event that waits for a heartbeat; ID is the event's
 	KindConsent        Kind = "consent"         // a [Consent]: a task outside of tasks.org was armed, or is not any more; ID is the task's
+	KindChatMessage    Kind = "chat-message"    // {"channel","chat","id","sender","name"}: a message in a chat; ID is the question that it became, or the act
+	KindOutgoing       Kind = "outgoing"        // {"id","channel","chat"}: a message that is to be sent; ID is the act's
+	KindOutgoingChange Kind = "outgoing-change" // {"id","state","sent","failure"}: what became of it
 	KindAudit          Kind = "audit"           // {"option","version","pid"}: the kernel was started with an option that removes a safeguard
 	KindNotice         Kind = "notice"          // a line for a person
 	KindLog            Kind = "log"             // a line for the log

@@ -87,6 +87,10 @@ func checkStory(t *testing.T, j *journal.Journal, version int) {
 	if must(t, err); version >= 20 && (len(open) != 1 || open[0].Title != "Report" || open[0].State != journal.LeaseRunning) {
 		t.Errorf("at work is %+v", open)
 	}
+	unread, err := j.Inbox.Unread(ctx)
+	if must(t, err); version >= 21 && unread != 1 {
+		t.Errorf("%d of the inbox are unread", unread)
+	}
 	sessions, err := j.Sessions.List(ctx)
 	if err != nil || !slices.ContainsFunc(sessions, func(s protocol.SessionInfo) bool { return s.Name == session && s.Turns == 2 }) {
 		t.Errorf("the sessions are %+v, %v", sessions, err)

@@ -19,8 +19,8 @@ import (
 // backToFormerUsage makes the table of usage that of the schemas before 19.
 const backToFormerUsage = "ALTER TABLE usage DROP COLUMN cached; ALTER TABLE usage DROP COLUMN first; ALTER TABLE usage DROP COLUMN streamed; ALTER TABLE usage DROP COLUMN writing"
 
-// backToFormerTasks takes the tables of tasks and of the inbox away, which are new in schemas 20 and 21.
-const backToFormerTasks = "DROP TABLE inbox; DROP TABLE queued_event; DROP TABLE lease; DROP TABLE armed"
+// backToFormerTasks takes the tables of tasks, of the inbox and of chats away, which are new in schemas 20 to 22.
+const backToFormerTasks = "DROP TABLE channel_state; DROP TABLE outgoing; DROP TABLE chat_message; DROP TABLE chat; DROP TABLE inbox; DROP TABLE queued_event; DROP TABLE lease; DROP TABLE armed"
 
 // backToFourthSchema makes a journal one of schema 4, with an index as that had.
 func backToFourthSchema(t *testing.T, path string) {

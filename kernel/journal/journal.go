@@ -49,6 +49,9 @@ type Journal struct {
 	Leases      *LeaseStore      // the planned times of tasks
 	Inbox       *InboxStore      // what is kept for the owner
 	Queue       *EventQueue      // the events that wait for a heartbeat
+	Chats       *ChatStore       // what was written in the chats of channels
+	Outgoing    *OutgoingStore   // what is to be sent to them
+	Channels    *ChannelState    // what their drivers keep
 	Usage       *UsageStore      // tokens and costs
 	Search      *SearchIndex     // the index of words
 	Archive     *Archive         // what is old, in a file beside it
@@ -93,6 +96,9 @@ func newJournal(path string) *Journal {
 		Leases:      &LeaseStore{db},
 		Inbox:       &InboxStore{db},
 		Queue:       &EventQueue{db},
+		Chats:       &ChatStore{db},
+		Outgoing:    &OutgoingStore{db},
+		Channels:    &ChannelState{db},
 		Usage:       &UsageStore{db},
 		Search:      &SearchIndex{db},
 		Archive:     newArchive(db),

@@ -21,7 +21,7 @@ var schemas embed.FS
 
 // schemaVersion is the version that this program reads and writes. SQLite stores the version of a
 // file in user_version.
-const schemaVersion = 21
+const schemaVersion = 22
 
 // applicationID marks the file as a journal ("oajl"), so that the database of another program is
 // refused and not written to.

@@ -50,6 +50,8 @@ func renameRows(ctx context.Context, tx *writer, former, name string) error {
 		"UPDATE act SET session = ?1 WHERE session = ?2",
 		"UPDATE ask SET session = ?1 WHERE session = ?2",
 		"UPDATE inbox SET session = ?1 WHERE session = ?2",
+		"UPDATE chat SET session = ?1 WHERE session = ?2",
+		"UPDATE outgoing SET session = ?1 WHERE session = ?2",
 		"UPDATE digest SET session = ?1 WHERE session = ?2",
 		"UPDATE session SET parent = ?1 WHERE parent = ?2",
 		"UPDATE spawn SET session = ?1 WHERE session = ?2",

@@ -101,7 +101,7 @@ func TestRenameKnowsEveryTable(t *testing.T) {
 	must(t, j.QueryRow(t.Context(),
 		"SELECT group_concat(name, ' ') FROM (SELECT DISTINCT s.name FROM sqlite_schema AS s, pragma_table_info(s.name) AS c WHERE s.type = 'table' AND c.name IN ('session', 'parent') ORDER BY 1)").Scan(&names))
 	tables := strings.Fields(names)
-	if known := []string{"act", "ask", "digest", "inbox", "journal", "session", "spawn", "turn"}; !slices.Equal(tables, known) {
+	if known := []string{"act", "ask", "chat", "digest", "inbox", "journal", "outgoing", "session", "spawn", "turn"}; !slices.Equal(tables, known) {
 		t.Errorf("sessions are named in %v, renameRows and this test know %v", tables, known)
 	}
 }
