@@ -115,6 +115,7 @@ var layout = []struct {
 	{"channel/channeltest", "channel channel/rich", "tests only: a chat in memory, what every driver keeps, and servers of chats"},
 	{"channel/telegram", "channel channel/rich lru secret", "bots of Telegram: updates and methods; what a message means is known above"},
 	{"channel/channeltest/telegramtest", "", "tests only: a Bot API server; it knows none of the driver's types, so that it judges for itself"},
+	{"channel/drivers", "channel channel/* config secret suggest", "the one list of the chats; what one is opened with are the settings of its heading"},
 	{"channel/access", "channel org suggest tablefile", "who may talk on the channels, by a file of the person's; what becomes of a message is done above"},
 	{"peer", "channel protocol journal", "other agents are a channel with an identity"},
 	{"matcher", "llm journal", "finds what fits a request"},

@@ -49,6 +49,7 @@ const server = "https://api.telegram.org"
 
 // Config are the settings of a bot. Only Token is needed.
 type Config struct {
+	Name  string // of the channel, in lower case; "" is [Name]
 	Token secret.Text
 	// URL is the address of the Bot API server, without a slash at its end. "": Telegram's own.
 	URL string
@@ -92,6 +93,7 @@ const remembered = 1 << 20
 
 // New returns the driver of a bot. It connects to nothing.
 func New(c Config) *Driver {
+	c.Name = cmp.Or(c.Name, Name)
 	c.URL = cmp.Or(strings.TrimSuffix(c.URL, "/"), server)
 	c.LongPoll = cmp.Or(c.LongPoll, 50*time.Second)
 	c.Pause = cmp.Or(c.Pause, time.Second)
@@ -138,7 +140,7 @@ func refused(format string, args ...any) error {
 }
 
 // Name implements [channel.Driver].
-func (d *Driver) Name() string { return Name }
+func (d *Driver) Name() string { return d.config.Name }
 
 // Capabilities implements [channel.Driver].
 func (d *Driver) Capabilities() channel.Capabilities {
