@@ -1,7 +1,6 @@
 package channeltest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -189,20 +188,6 @@ func (m *Memory) Typing(_ context.Context, chat string, on bool) error {
 		m.typing[chat] = on
 	})
 	return nil
-}
-
-// Attachment returns a file that somebody sends.
-func Attachment(name, media string, data []byte) channel.Attachment {
-	return channel.Attachment{Name: name, Media: media, Size: int64(len(data)), Open: func(context.Context) (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(data)), nil
-	}}
-}
-
-// File returns a file that the agent sends.
-func File(name, media string, data []byte) *channel.File {
-	return &channel.File{Name: name, Media: media, Size: int64(len(data)), Open: func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(data)), nil
-	}}
 }
 
 func refused(err error) error { return &channel.Failure{Class: channel.Refused, Err: err} }
