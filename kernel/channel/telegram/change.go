@@ -55,7 +55,7 @@ func (d *Driver) Edit(ctx context.Context, chat, id string, text rich.Text) erro
 	if err != nil {
 		return err
 	}
-	if n := length(text.Plain); n > textLimit || strings.TrimSpace(text.Plain) == "" {
+	if n := text.Length(); n > textLimit || strings.TrimSpace(text.Plain) == "" {
 		return refused("the text has %d UTF-16 code units, and Telegram takes between 1 and %d", n, textLimit)
 	}
 	err = change(ctx, "editMessageText", func(ctx context.Context) error {
@@ -68,7 +68,7 @@ func (d *Driver) Edit(ctx context.Context, chat, id string, text rich.Text) erro
 		return err
 	}
 	// It is a file, and the text is its caption.
-	if n := length(text.Plain); n > captionLimit {
+	if n := text.Length(); n > captionLimit {
 		return refused("the text of the file has %d UTF-16 code units, and Telegram takes at most %d", n, captionLimit)
 	}
 	return change(ctx, "editMessageCaption", func(ctx context.Context) error {

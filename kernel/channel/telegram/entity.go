@@ -3,7 +3,6 @@ package telegram
 import (
 	"net/url"
 	"slices"
-	"unicode/utf16"
 
 	"github.com/go-telegram/bot/models"
 
@@ -103,15 +102,7 @@ func (u *units) at(b int) int {
 	if b < u.bytes {
 		u.bytes, u.unit = 0, 0
 	}
-	u.unit += length(u.text[u.bytes:b])
+	u.unit += rich.Length(u.text[u.bytes:b])
 	u.bytes = b
 	return u.unit
-}
-
-// length returns the length of a text in UTF-16 code units.
-func length(s string) (n int) {
-	for _, r := range s {
-		n += utf16.RuneLen(r)
-	}
-	return n
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -141,11 +142,11 @@ func TestDown(t *testing.T) {
 	for _, name := range []string{"from the beginning", "later"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				asked := 0
+				var asked atomic.Int64
 				l := newLoft(func(c *telegram.Config) {
 					c.Pause = 0
 					inner := c.HTTP.Transport
-					c.HTTP.Transport = roundTripper(func(r *http.Request) (*http.Response, error) { asked++; return inner.RoundTrip(r) })
+					c.HTTP.Transport = roundTripper(func(r *http.Request) (*http.Response, error) { asked.Add(1); return inner.RoundTrip(r) })
 				})
 				if name == "from the beginning" {
 					l.Down(true)
@@ -153,12 +154,12 @@ func TestDown(t *testing.T) {
 				stop := l.run(t.Context())
 				synctest.Wait()
 				l.Down(true)
-				before := asked
+				before := asked.Load()
 				for i := range 60 {
 					l.Say(telegramtest.Ada, map[string]any{"text": fmt.Sprint(i)})
 					time.Sleep(time.Minute)
 				}
-				if n := asked - before; n < 12 || n > 40 {
+				if n := asked.Load() - before; n < 12 || n > 40 {
 					t.Errorf("it asked %d times in an hour", n)
 				}
 				if _, err := l.driver.Send(t.Context(), text(ada, "hi")); classOf(t, err) != channel.Temporary {

@@ -44,7 +44,7 @@ func (d *Driver) Send(ctx context.Context, out channel.Outgoing) (id string, err
 	if out.File.Size > uploadLimit {
 		return "", refused("the file has %d bytes, and Telegram takes at most %d from bots", out.File.Size, uploadLimit)
 	}
-	if p.text.Plain == "" || length(p.text.Plain) <= captionLimit {
+	if p.text.Plain == "" || p.text.Length() <= captionLimit {
 		return d.sendFile(ctx, p, out.File)
 	}
 	id, begun := d.begun.Get(out.ID)
@@ -69,7 +69,7 @@ func (d *Driver) post(ctx context.Context, out channel.Outgoing) (p post, err er
 		return p, err
 	}
 	p.text = out.Text
-	if n := length(p.text.Plain); n > textLimit {
+	if n := p.text.Length(); n > textLimit {
 		return p, refused("the text has %d UTF-16 code units, and Telegram takes at most %d", n, textLimit)
 	}
 	if strings.TrimSpace(p.text.Plain) == "" && out.File == nil {

@@ -56,7 +56,7 @@ func decode(raw json.RawMessage) (update, error) {
 	if err := json.Unmarshal(raw, &number); err != nil {
 		return update{}, err
 	}
-	if number.ID <= 0 {
+	if number.ID <= 0 || number.ID > 1<<53 {
 		return update{}, fmt.Errorf("it has the number %d", number.ID)
 	}
 	var u update

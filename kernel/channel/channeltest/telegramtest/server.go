@@ -95,8 +95,11 @@ type inMemory struct{ server *Server }
 
 // RoundTrip implements [http.RoundTripper].
 func (m inMemory) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	carried := &carried{}
 	if req.Body != nil {
 		defer req.Body.Close()
+		carried.in, req = req.Body, req.Clone(req.Context())
+		req.Body = carried
 	}
 	m.server.mutex.Lock()
 	down := m.server.down
@@ -114,6 +117,9 @@ func (m inMemory) RoundTrip(req *http.Request) (resp *http.Response, err error) 
 		}
 	}()
 	m.server.ServeHTTP(recorder, req)
+	if carried.err != nil {
+		return nil, carried.err
+	}
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}
@@ -121,6 +127,22 @@ func (m inMemory) RoundTrip(req *http.Request) (resp *http.Response, err error) 
 	resp.Request = req
 	return resp, nil
 }
+
+// carried is the body of a request. A request whose body breaks off has no answer.
+type carried struct {
+	in  io.ReadCloser
+	err error
+}
+
+func (c *carried) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.err = err
+	}
+	return n, err
+}
+
+func (c *carried) Close() error { return nil }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -171,6 +193,9 @@ func (s *Server) serveMethod(w http.ResponseWriter, r *http.Request, name string
 		return
 	}
 	c, err := readCall(r, m)
+	if _, broken := io.Copy(io.Discard, r.Body); broken != nil { // half a request is none
+		panic(http.ErrAbortHandler)
+	}
 	if err == nil && name == "getUpdates" {
 		s.getUpdates(w, r, c)
 		return
