@@ -12,37 +12,29 @@ import (
 // entityLimit is how many entities Telegram heeds in a message.
 const entityLimit = 100
 
-// entities returns how the text looks, as Telegram has it: in UTF-16 code units, with nothing in code, no links in
-// links and no quotes in quotes. A link that is not to the web stays as its text.
+// entities returns how the text looks, as Telegram has it: nothing but a quote contains code, so that what does is left
+// out there. A link that is not to the web stays as its text.
 func entities(t rich.Text) []models.MessageEntity {
 	var all []models.MessageEntity
-	u := units{text: t.Plain}
-	var code []rich.Span // what nothing may overlap
-	until := map[rich.Style]int{}
-	for _, s := range t.Spans {
-		if (s.Style == rich.Code || s.Style == rich.Block) && (len(code) == 0 || code[len(code)-1].End <= s.Start) {
+	spans := t.UTF16()
+	var code []rich.Entity
+	for _, s := range spans {
+		if s.Style == rich.Code || s.Style == rich.Block {
 			code = append(code, s)
 		}
 	}
-	for _, s := range t.Spans {
+	for _, s := range spans {
 		e, ok := entity(s)
-		if !ok || s.Start >= s.End || s.Start < until[s.Style] {
+		if !ok {
 			continue
 		}
-		parts := []rich.Span{s}
-		if s.Style == rich.Code || s.Style == rich.Block {
-			if !slices.Contains(code, s) {
-				continue
-			}
-		} else if s.Style != rich.Quote {
+		parts := []rich.Entity{s}
+		if s.Style != rich.Quote && s.Style != rich.Code && s.Style != rich.Block {
 			parts = without(s, code)
 		}
-		until[s.Style] = s.End
 		for _, part := range parts {
-			e.Offset = u.at(part.Start)
-			if e.Length = u.at(part.End) - e.Offset; e.Length > 0 {
-				all = append(all, e)
-			}
+			e.Offset, e.Length = part.Offset, part.Length
+			all = append(all, e)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b models.MessageEntity) int {
@@ -55,7 +47,7 @@ func entities(t rich.Text) []models.MessageEntity {
 }
 
 // entity returns what Telegram calls a style, and false for what it does not have.
-func entity(s rich.Span) (models.MessageEntity, bool) {
+func entity(s rich.Entity) (models.MessageEntity, bool) {
 	kinds := map[rich.Style]models.MessageEntityType{
 		rich.Bold: models.MessageEntityTypeBold, rich.Italic: models.MessageEntityTypeItalic, rich.Underline: models.MessageEntityTypeUnderline, rich.Strike: models.MessageEntityTypeStrikethrough,
 		rich.Code: models.MessageEntityTypeCode, rich.Block: models.MessageEntityTypePre, rich.Quote: models.MessageEntityTypeBlockquote, rich.Link: models.MessageEntityTypeTextLink,
@@ -74,35 +66,20 @@ func entity(s rich.Span) (models.MessageEntity, bool) {
 	return e, e.Type != ""
 }
 
-// without returns what is left of a span without the others, which are in order.
-func without(s rich.Span, others []rich.Span) (left []rich.Span) {
+// without returns what is left of an entity without the others, which are in order.
+func without(s rich.Entity, others []rich.Entity) (left []rich.Entity) {
+	end := s.Offset + s.Length
 	for _, o := range others {
-		if o.End <= s.Start || o.Start >= s.End {
+		if o.Offset+o.Length <= s.Offset || o.Offset >= end {
 			continue
 		}
-		if o.Start > s.Start {
-			left = append(left, rich.Span{Start: s.Start, End: o.Start})
+		if o.Offset > s.Offset {
+			left = append(left, rich.Entity{Offset: s.Offset, Length: o.Offset - s.Offset})
 		}
-		s.Start = min(o.End, s.End)
+		s.Offset = min(o.Offset+o.Length, end)
 	}
-	if s.Start < s.End {
-		left = append(left, s)
+	if s.Offset < end {
+		left = append(left, rich.Entity{Offset: s.Offset, Length: end - s.Offset})
 	}
 	return left
-}
-
-// units counts UTF-16 code units. It goes on from the last place, because spans are in order.
-type units struct {
-	text        string
-	bytes, unit int
-}
-
-// at returns how many units are before a byte.
-func (u *units) at(b int) int {
-	if b < u.bytes {
-		u.bytes, u.unit = 0, 0
-	}
-	u.unit += rich.Length(u.text[u.bytes:b])
-	u.bytes = b
-	return u.unit
 }

@@ -300,7 +300,7 @@ func TestOutOfOrder(t *testing.T) {
 // TestOverSocket checks the way over a real connection: what comes, in order, and what is sent.
 func TestOverSocket(t *testing.T) {
 	l := newLoft()
-	address := l.Start(t)
+	address := l.Start(t).URL
 	l.driver = telegram.New(telegram.Config{Token: telegramtest.Token, URL: address, State: l.state})
 	who, err := l.driver.Check(t.Context())
 	if err != nil || who.Username != telegramtest.BotUsername || who.ID != fmt.Sprint(telegramtest.BotID) {
@@ -342,7 +342,7 @@ func TestNothingListens(t *testing.T) {
 // BenchmarkReceive measures how long a message takes from Telegram to the router, over a socket.
 func BenchmarkReceive(b *testing.B) {
 	l := newLoft()
-	l.driver = telegram.New(telegram.Config{Token: telegramtest.Token, URL: l.Start(b), State: l.state})
+	l.driver = telegram.New(telegram.Config{Token: telegramtest.Token, URL: l.Start(b).URL, State: l.state})
 	for i := range b.N {
 		l.Say(telegramtest.Ada, map[string]any{"text": fmt.Sprint(i)})
 	}

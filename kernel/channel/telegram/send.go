@@ -75,14 +75,9 @@ func (d *Driver) post(ctx context.Context, out channel.Outgoing) (p post, err er
 	if strings.TrimSpace(p.text.Plain) == "" && out.File == nil {
 		return p, refused("the message is empty")
 	}
-	if out.ReplyTo != "" {
-		m, err := d.messageOf(ctx, p.at, out.ReplyTo)
-		if err != nil {
-			return p, err
-		}
-		if m.chat == d.now(ctx, p.at.chat) { // a supergroup does not know the messages of the group that it was
-			p.reply = &models.ReplyParameters{MessageID: m.number, AllowSendingWithoutReply: true}
-		}
+	// What is not of this chat, or of the group that a supergroup was, is not known here: the text goes without.
+	if m, err := d.messageOf(ctx, p.at, out.ReplyTo); err == nil && m.chat == d.now(ctx, p.at.chat) {
+		p.reply = &models.ReplyParameters{MessageID: m.number, AllowSendingWithoutReply: true}
 	}
 	if len(out.Buttons) == 0 {
 		return p, nil

@@ -69,6 +69,8 @@ func TestSend(t *testing.T) {
 		"a reply to an edit": {super, channel.Outgoing{Text: rich.Plain("yes"), ReplyTo: fmt.Sprintf("%d:1:u900000009", super)},
 			[]telegramtest.Message{{Method: "sendMessage", Text: "yes", ReplyTo: 1}}},
 		"a reply to what is gone": {super, channel.Outgoing{Text: rich.Plain("yes"), ReplyTo: fmt.Sprintf("%d:4711", super)}, []telegramtest.Message{{Method: "sendMessage", Text: "yes"}}},
+		"a reply to another chat": {super, channel.Outgoing{Text: rich.Plain("yes"), ReplyTo: "4711:1"}, []telegramtest.Message{{Method: "sendMessage", Text: "yes"}}},
+		"a reply to nothing":      {super, channel.Outgoing{Text: rich.Plain("yes"), ReplyTo: "x"}, []telegramtest.Message{{Method: "sendMessage", Text: "yes"}}},
 		"buttons": {telegramtest.Ada, channel.Outgoing{Text: rich.Plain("May I?"), Buttons: [][]channel.Button{{{Label: "Yes", Data: "yes"}, {Label: "No", Data: "no"}}, {{Label: "Later", Data: "later"}}}},
 			[]telegramtest.Message{{Method: "sendMessage", Text: "May I?", Buttons: [][]telegramtest.Button{{{Text: "Yes", Data: "yes"}, {Text: "No", Data: "no"}}, {{Text: "Later", Data: "later"}}}}}},
 		"a document": {telegramtest.Ada, channel.Outgoing{Text: rich.Plain("here"), File: channeltest.File("a \"b\"\r\n/c.pdf", "application/pdf", []byte("%PDF"))},
@@ -179,7 +181,6 @@ func TestFailures(t *testing.T) {
 				return io.NopCloser(io.MultiReader(strings.NewReader("ab"), broken{})), nil
 			}}
 		}), ok, channel.Temporary},
-		"a reply elsewhere": {with(func(o *channel.Outgoing) { o.ReplyTo = "4711:1" }), ok, channel.Refused},
 		"a button of too much": {with(func(o *channel.Outgoing) {
 			o.Buttons = [][]channel.Button{{{Label: "Yes", Data: strings.Repeat("x", 65)}}}
 		}), ok, channel.Refused},
@@ -392,46 +393,67 @@ func TestButton(t *testing.T) {
 func TestLooks(t *testing.T) {
 	l := newLoft()
 	rapid.Check(t, func(r *rapid.T) {
-		words := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "word", "🕊", "é", " ", "\n", "👩‍🚀", "م", "x\ny"}), 1, 30).Draw(r, "words")
-		words = append(words, "end")
-		plain := strings.Join(words, "")
-		var edges []int
-		for i := range plain {
-			edges = append(edges, i)
+		plain := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "word", "🕊", "é", " ", "\n", "👩‍🚀", "م", "x\ny"}), 1, 30).Draw(r, "words"), "") + "end"
+		w := looks{rapid: r, text: rich.Text{Plain: plain}, open: map[rich.Style]bool{}}
+		w.draw(0, len(plain))
+		if err := w.text.Check(); err != nil {
+			r.Fatalf("%+v: %v", w.text, err)
 		}
-		edges = append(edges, len(plain))
-		out := rich.Text{Plain: plain, Spans: spans(r, edges, 0, len(edges)-1, 0)}
-		if err := out.Check(); err != nil {
-			r.Fatal(err)
-		}
-		if _, err := l.driver.Send(t.Context(), channel.Outgoing{ID: "out", Chat: ada, Text: out}); err != nil {
-			r.Fatalf("%+v: %v", out, err)
+		if _, err := l.driver.Send(t.Context(), channel.Outgoing{ID: "out", Chat: ada, Text: w.text}); err != nil {
+			r.Fatalf("%+v: %v", w.text, err)
 		}
 		sent := l.Sent(telegramtest.Ada)
+		units := utf16.Encode([]rune(plain))
 		for _, e := range sent[len(sent)-1].Looks {
-			if e.Type != "text_link" {
-				continue
-			}
-			units := utf16.Encode([]rune(plain))
 			shown := string(utf16.Decode(units[e.Offset : e.Offset+e.Length]))
-			if !slices.ContainsFunc(out.Spans, func(s rich.Span) bool { return s.Style == rich.Link && strings.Contains(plain[s.Start:s.End], shown) }) {
-				r.Fatalf("%q is a link in %+v", shown, out)
+			if e.Type == "text_link" && !slices.ContainsFunc(w.text.Spans, func(s rich.Span) bool { return s.Style == rich.Link && strings.Contains(plain[s.Start:s.End], shown) }) {
+				r.Fatalf("%q is a link in %+v", shown, w.text)
 			}
 		}
 	})
 }
 
-// spans draws spans that nest, between two edges.
-func spans(r *rapid.T, edges []int, from, to, depth int) (all []rich.Span) {
-	for from < to && depth < 4 && rapid.Bool().Draw(r, "span") {
-		start := rapid.IntRange(from, to-1).Draw(r, "start")
-		end := rapid.IntRange(start+1, to).Draw(r, "end")
-		s := rich.Span{Start: edges[start], End: edges[end], Style: rich.Style(rapid.IntRange(int(rich.Bold), int(rich.Link)).Draw(r, "style"))}
-		if s.Style == rich.Link {
-			s.Value = rapid.SampledFrom([]string{"https://example.org/", "mailto:ada@example.org", "nothing", "http://[", ""}).Draw(r, "address")
+// looks draws spans that keep the promises of [rich.Text].
+type looks struct {
+	rapid *rapid.T
+	text  rich.Text
+	open  map[rich.Style]bool
+}
+
+// draw draws spans between two bytes.
+func (w *looks) draw(from, to int) {
+	for from < to && rapid.Bool().Draw(w.rapid, "span") {
+		style := rich.Style(rapid.IntRange(int(rich.Bold), int(rich.Link)).Draw(w.rapid, "style"))
+		starts, ends := w.edges(from, to, style == rich.Block || style == rich.Quote)
+		if w.open[style] || w.open[rich.Code] || w.open[rich.Block] || len(starts) == 0 {
+			return
 		}
-		all = append(append(all, s), spans(r, edges, start, end, depth+1)...)
-		from = end
+		s := rich.Span{Start: rapid.SampledFrom(starts).Draw(w.rapid, "start"), Style: style}
+		ends = slices.DeleteFunc(ends, func(end int) bool { return end <= s.Start })
+		if len(ends) == 0 {
+			return
+		}
+		s.End = rapid.SampledFrom(ends).Draw(w.rapid, "end")
+		if style == rich.Link {
+			s.Value = rapid.SampledFrom([]string{"https://example.org/", "mailto:ada@example.org", "nothing", "http://[", ""}).Draw(w.rapid, "address")
+		}
+		w.text.Spans = append(w.text.Spans, s)
+		w.open[style] = true
+		w.draw(s.Start, s.End)
+		w.open[style] = false
+		from = s.End
 	}
-	return all
+}
+
+// edges returns where a span may begin and end: between characters, or between lines.
+func (w *looks) edges(from, to int, lines bool) (starts, ends []int) {
+	for i := range w.text.Plain + "." {
+		if i >= from && i < to && (!lines || i == 0 || w.text.Plain[i-1] == '\n') {
+			starts = append(starts, i)
+		}
+		if i > from && i <= to && (!lines || i == len(w.text.Plain) || w.text.Plain[i] == '\n') {
+			ends = append(ends, i)
+		}
+	}
+	return starts, ends
 }

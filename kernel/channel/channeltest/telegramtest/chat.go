@@ -46,7 +46,8 @@ type Message struct {
 	Edits   int
 
 	mine      bool
-	reactions []string
+	reactions []string // of the bot
+	theirs    []string // of Ada
 }
 
 // Entity is a part of a text that looks otherwise, in UTF-16 code units.
@@ -129,6 +130,40 @@ func (s *Server) Press(in int64, message int, data string) (query string) {
 		s.post("callback_query", text)
 	})
 	return query
+}
+
+// React has Ada react to a message in place of all reactions that she has to it, or without an emoji take them back.
+func (s *Server) React(in int64, message int, emoji ...string) {
+	s.set(func() {
+		c := s.chats[in]
+		m := c.messages[message]
+		if m == nil {
+			panic(fmt.Sprintf("telegramtest: there is no message %d", message))
+		}
+		of := func(all []string) []map[string]string {
+			reactions := []map[string]string{}
+			for _, e := range all {
+				reactions = append(reactions, map[string]string{"type": "emoji", "emoji": e})
+			}
+			return reactions
+		}
+		text, err := json.Marshal(map[string]any{
+			"chat": c.Chat, "message_id": message, "user": map[string]any{"id": Ada, "is_bot": false, "first_name": "Ada"}, "date": time.Now().Unix(),
+			"old_reaction": of(m.theirs), "new_reaction": of(emoji),
+		})
+		if err != nil {
+			panic("telegramtest: " + err.Error())
+		}
+		m.theirs = emoji
+		s.post("message_reaction", text)
+	})
+}
+
+// Shown returns a message of the bot as the server sends it to the bot, such as within a message that answers it.
+func (s *Server) Shown(in int64, message int) map[string]any {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.shown(s.chats[in].messages[message])
 }
 
 // Answered reports whether the bot said that the press of a button arrived.

@@ -80,12 +80,12 @@ func New() *Server {
 	return s
 }
 
-// Start serves on a socket until the test ends, and returns the address.
-func (s *Server) Start(t testing.TB) string {
+// Start serves on a socket until the test ends.
+func (s *Server) Start(t testing.TB) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	return server.URL
+	return server
 }
 
 // Client returns a client that reaches the server without a socket, at any address.

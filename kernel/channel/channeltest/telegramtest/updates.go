@@ -58,8 +58,12 @@ func (s *Server) getUpdates(w http.ResponseWriter, r *http.Request, c call) {
 	defer end.Stop()
 	for {
 		s.mutex.Lock()
-		given, changed, down := s.pending(allowed, limit), s.onChange(), s.down
+		given, changed, down, revoked := s.pending(allowed, limit), s.onChange(), s.down, s.revoked
 		s.mutex.Unlock()
+		if revoked {
+			reply(w, Outcome{Code: http.StatusUnauthorized, Description: "Unauthorized"})
+			return
+		}
 		if down {
 			panic(http.ErrAbortHandler)
 		}
