@@ -75,7 +75,11 @@ When it is nil, there are none but what is armed."
      "schedule/watch"
      (and org-agent-tasks-agenda-tag
           (append (list :tag org-agent-tasks-agenda-tag)
-                  (org-agent-agenda-keywords-and-files))))))
+                  (org-agent-agenda-keywords-and-files)))
+     :failure (lambda (refusal)
+                (org-agent-say "Tasks of the agenda: %s"
+                               (org-agent-one-line
+                                (plist-get refusal :message)))))))
 
 (defun org-agent-tasks--ask (&rest _)
   "Request the tasks, and show them when they arrive."

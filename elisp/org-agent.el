@@ -134,7 +134,8 @@ headings with that tag and a time.  Each is done only after you armed it
 in the list of `org-agent-tasks', and only as long as you do not change
 it.  The tag is held where a model writes it, as agenttask always is."
   :type '(choice (const :tag "Only tasks.org has tasks" nil)
-                 (string :value "agenttask"))
+                 (string :value "agenttask"
+                         :valid-regexp "\\`[[:alnum:]_@#%]+\\'"))
   :set (lambda (symbol value)
          (set-default symbol value)
          (when (featurep 'org-agent-kernel)

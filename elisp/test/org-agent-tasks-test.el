@@ -237,5 +237,52 @@ what the person has not saved."
         (set-buffer-modified-p nil)
         (kill-buffer)))))
 
+(ert-deftest org-agent-tasks-own-tag-is-held ()
+  "The person's own tag for tasks is held in answers, by the kernel and by Emacs.
+One that the kernel was not told is held by Emacs.  What is no tag is
+refused with the reason."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange
+             (org-agent-kernel-test--envelope
+              "* Plan :robot:\n** TODO Tidy :x:Robot:\n** TODO Dust :later:\n** Rest :y:")
+             '(times . -1)))
+    (let* ((file (expand-file-name "agenda.org" org-agent-fake-directory))
+           (org-agenda-files (list file))
+           (org-agent-tasks-agenda-tag "robot")
+           (tags (lambda ()
+                   (goto-char (point-min))
+                   (cl-loop while (re-search-forward "^\\*\\*+ \\(?:Plan\\|TODO\\|Rest\\)" nil t)
+                            collect (org-get-tags nil t))))
+           (repaired (lambda ()
+                       (with-current-buffer (get-buffer-create "*org-agent-log*")
+                         (how-many "made inert" (point-min) (point-max)))))
+           said)
+      (with-temp-file file
+        (insert "* TODO Water report :robot:\nSCHEDULED: <2031-03-01 Sat 09:00>\n"))
+      (org-agent-tasks-test--list)
+      (with-current-buffer "*org-agent-tasks*"
+        (org-agent-fake-wait tabulated-list-entries))
+      (org-agent-kernel-test--say "A plan?")
+      (org-agent-kernel-test--settle 1)
+      (should (equal (funcall tags) '(("agent") nil ("later") ("y"))))
+      (should (= 0 (funcall repaired)))
+      (setq org-agent-tasks-agenda-tag "later")
+      (org-agent-kernel-test--say "Another?")
+      (org-agent-kernel-test--settle 2)
+      (should (equal (nthcdr 4 (funcall tags)) '(("agent") nil nil ("y"))))
+      (should (= 1 (funcall repaired)))
+      (should (equal (buffer-substring-no-properties (point-min) (point-max))
+                     (let ((conversation buffer-file-name))
+                       (with-temp-buffer
+                         (insert-file-contents conversation)
+                         (buffer-string)))))
+      (setq org-agent-tasks-agenda-tag "two words")
+      (cl-letf (((symbol-function 'org-agent-say)
+                 (lambda (format &rest arguments)
+                   (push (apply #'format format arguments) said))))
+        (org-agent-tasks-announce)
+        (org-agent-fake-wait said))
+      (should (equal said '("Tasks of the agenda: \"two words\" is no tag: letters, digits, _, @, # and % make one"))))))
+
 (provide 'org-agent-tasks-test)
 ;;; org-agent-tasks-test.el ends here

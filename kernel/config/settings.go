@@ -74,6 +74,8 @@ type Settings struct {
 	NotesSet bool
 	// TaskFiles are Org files of the person's with tasks that are done when they are armed, as the file writes them.
 	TaskFiles []string
+	// TaskTag is the tag of the headings of those files that are tasks, "" for the default.
+	TaskTag string
 	// ProposeAfter is how long a conversation must be quiet before the agent proposes what to
 	// remember of it.
 	ProposeAfter Delay
@@ -373,6 +375,14 @@ func (p *settingsParser) section(h *org.Heading) {
 			return setPaths(&s.Notes, value)
 		}},
 		{"TASK_FILES", func(value string) error { return setPaths(&s.TaskFiles, value) }},
+		{"TASK_TAG", func(value string) error {
+			tag := strings.Trim(value, ":")
+			if err := org.CheckTag(tag); err != nil {
+				return err
+			}
+			s.TaskTag = tag
+			return nil
+		}},
 		{"HISTORY", func(value string) error { s.History = value; return CheckHistory(value) }},
 		{"SKILLS_DISABLED", func(value string) error { return setNames(&s.SkillsDisabled, value) }},
 		{"SKILLS_ALLOWED", func(value string) error { return setNames(&s.SkillsAllowed, value) }},

@@ -97,6 +97,7 @@ Prose, again.
 :LOG_LEVEL: Warn
 :SKILLS_DISABLED: weather, pdf-forms  old
 :SKILLS_ALLOWED: notes
+:TASK_TAG: :robot:
 :END:
 * Thoughts
 ** about models
@@ -131,7 +132,7 @@ Prose, again.
 		},
 		Off:         map[string]int{"unused": 16},
 		IdleTimeout: 90 * time.Second, TurnTimeout: 90 * time.Minute, HistoryTurns: 12, LogLevel: slog.LevelWarn,
-		SkillsDisabled: []string{"weather", "pdf-forms", "old"}, SkillsAllowed: []string{"notes"},
+		SkillsDisabled: []string{"weather", "pdf-forms", "old"}, SkillsAllowed: []string{"notes"}, TaskTag: "robot",
 	}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got  %+v\nwant %+v", s, want)
@@ -175,6 +176,9 @@ func TestFaults(t *testing.T) {
 		{setting(":REACTIONS: many"), `"many" is not a number from 1 to 1000, or off`},
 		{setting(":KEEP_REQUESTS: 0d"), `"0d" is not a number of days such as 30d, or off`},
 		{setting(":KEEP_REQUESTS: long"), `"long" is not a time such as 30d or 12h, or off`},
+		{setting(":TASK_TAG: two words"), `c.org:3:1: error: TASK_TAG: "two words" is no tag: letters, digits, _, @, # and % make one`},
+		{setting(":TASK_TAG: a:b"), `"a:b" is no tag`},
+		{setting(":TASK_TAG:"), `"" is no tag`},
 		{setting(":LOGLEVEL: info"), `did you mean LOG_LEVEL?`},
 		{setting(":LLM: gpt"), `c.org:3:1: error: there is no model "gpt": use builtin or none`},
 	} {

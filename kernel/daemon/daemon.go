@@ -123,6 +123,7 @@ type daemon struct {
 	clients   clients.Clients
 	channels  channel.Drivers
 	tasks     *tasks.Sensor
+	tags      *tasks.Tags // of tasks, which are held in what models write
 	heartbeat *heartbeat.Sensor
 	speech    service.Speech
 	loaded    config.Settings // that the kernel started with
@@ -168,6 +169,9 @@ func Run(ctx context.Context, c Config) (err error) {
 	}
 	d.journal = opened
 	defer func() { err = errors.Join(err, d.journal.Close()) }()
+	if d.tags, err = tasks.OpenTags(ctx, d.journal.Leases, func() string { return d.settings.Last().TaskTag }); err != nil {
+		return err
+	}
 	var happened []string
 	for _, i := range incidents {
 		happened = append(happened, i.Text)
@@ -249,6 +253,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	d.sessions = session.New(session.Config{
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
 		Runner:  d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Report: d.faults.Report, NotifyOthers: d.clients.NotifyOthers,
+		HeldTags:     d.tags.Held,
 		OnTurnEnd:    d.turnEnded(conversations),
 		OnSessionEnd: d.agent.SessionEnded,
 		InsertionAct: act.Insertion, SendToOrigin: d.channels.Send,

@@ -31,7 +31,7 @@ func (d *daemon) openMemory(ctx context.Context, settings config.Settings) (clos
 	}
 	index := &memory.Index{Files: files, Logger: d.log, Outside: []string{d.paths.Home, d.paths.State}, Roots: memory.HomeRoots(d.paths.Home), Notes: d.notes}
 	index.SetMeaning(d.openMeaning(settings.Embeddings))
-	store := &memory.Store{Home: d.paths.Home, Journal: d.journal.Records, NewID: newID, Now: d.now, Index: index, Changed: func(c memory.Change) {
+	store := &memory.Store{Home: d.paths.Home, Journal: d.journal.Records, NewID: newID, Now: d.now, Index: index, Held: d.tags.Held, Changed: func(c memory.Change) {
 		d.clients.NotifyAll(protocol.MethodMemoryChanged, service.MemoryChange(c))
 	}}
 	upkeep := memory.NewUpkeep(index, d.paths.Home, func(text string) string { return d.agent.Hide(text) }, d.log)

@@ -98,6 +98,7 @@ func (d *daemon) openSpeech() service.Speech {
 	return service.Speech{
 		Transcription: service.NewSpeechServer("Transcription", func() *config.SpeechServer { return d.settings.Last().Transcription }, d.newServer),
 		Voice:         service.NewSpeechServer("Voice", func() *config.SpeechServer { return d.settings.Last().Voice }, d.newServer),
+		Held:          d.tags.Held,
 		Logger:        d.log,
 	}
 }

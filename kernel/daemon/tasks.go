@@ -63,7 +63,11 @@ func (d *daemon) openTasks(conversations *lateSessions) *tasks.Sensor {
 			},
 		},
 		Leases: d.journal.Leases, Turns: d.journal.Turns, Now: d.config.Now, Report: d.faults.Report, Deliver: d.outcomes(conversations).Deliver, Tell: d.outcomes(conversations).Tell, Logger: d.log,
-		Others: func() []string { return d.home.TaskFiles(d.settings.Last()) },
+		Others: func() ([]string, string) {
+			settings := d.settings.Last()
+			return d.home.TaskFiles(settings), settings.TaskTag
+		},
+		Hold: d.tags.Add,
 		Excluded: func(path string) bool {
 			return slices.ContainsFunc([]string{d.paths.Sessions, d.paths.State}, func(directory string) bool { return below(path, directory) })
 		},

@@ -104,7 +104,9 @@ func tasksKilled(t *testing.T, route string, told func(in *instance) int) {
 	until(t, "all to be settled", func() bool {
 		return !strings.Contains(in.read(t, "tasks.org"), "nothing") && in.openLeases(t, &open, &leases) == 0
 	})
-	k.stop()
+	if err := k.end(); err != nil {
+		t.Fatal(err)
+	}
 	text := in.read(t, "tasks.org")
 	if len(leases) == 0 {
 		t.Fatalf("nothing was done:\n%s", text)

@@ -51,7 +51,7 @@ func (d *daemon) fileDeps() tool.Files {
 
 // noteDeps returns what the tools for Org files and for Emacs need.
 func (d *daemon) noteDeps() tool.Notes {
-	return tool.Notes{Files: d.fileDeps(), Emacs: clients.Emacs{Clients: &d.clients, Timeout: d.config.EmacsTimeout, NewID: newID, Change: act.Edit}, NewID: newID, Now: d.now, Roots: d.notes}
+	return tool.Notes{Files: d.fileDeps(), Emacs: clients.Emacs{Clients: &d.clients, Timeout: d.config.EmacsTimeout, NewID: newID, Change: act.Edit}, NewID: newID, Now: d.now, Roots: d.notes, Held: d.tags.Held}
 }
 
 // scheduleDeps returns what the tools for tasks need.

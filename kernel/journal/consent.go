@@ -70,3 +70,17 @@ func (s *LeaseStore) Forget(ctx context.Context, c Consent) error {
 		return err
 	})
 }
+
+// TaskTags returns the tags that were ever recorded with [LeaseStore.AddTaskTag].
+func (s *LeaseStore) TaskTags(ctx context.Context) ([]string, error) {
+	tags, err := collect(ctx, s.readers, textColumn, "SELECT DISTINCT id FROM journal WHERE kind = ?", string(KindTaskTag))
+	return tags, s.failure(ctx, "read the tags of tasks", err)
+}
+
+// AddTaskTag records a tag by which headings outside of tasks.org are tasks.
+func (s *LeaseStore) AddTaskTag(ctx context.Context, tag string) error {
+	return s.transact(ctx, "record the tag of tasks", func(ctx context.Context, tx *writer) error {
+		_, err := record(ctx, tx, Entry{Kind: KindTaskTag, ID: tag}, struct{}{})
+		return err
+	})
+}

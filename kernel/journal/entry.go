@@ -62,6 +62,7 @@ const (
 	KindChatMessage    Kind = "chat-message"    // {"channel","chat","id","sender","name"}: a message in a chat; ID is the question that it became, or the act
 	KindOutgoing       Kind = "outgoing"        // {"id","channel","chat"}: a message that is to be sent; ID is the act's
 	KindOutgoingChange Kind = "outgoing-change" // {"id","state","sent","failure"}: what became of it
+	KindTaskTag        Kind = "task-tag"        // ID is a tag by which headings of the person's files are tasks, from then on
 	KindAudit          Kind = "audit"           // {"option","version","pid"}: the kernel was started with an option that removes a safeguard
 	KindNotice         Kind = "notice"          // a line for a person
 	KindLog            Kind = "log"             // a line for the log

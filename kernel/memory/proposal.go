@@ -55,7 +55,7 @@ func (p Proposal) record() Record {
 func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 	switch p.Operation {
 	case Saved:
-		r, err := p.record().Clean()
+		r, err := s.Clean(p.record())
 		if err != nil {
 			return false, err
 		}
@@ -73,7 +73,7 @@ func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 		}
 		if p.Operation == Forgotten {
 			p.Title, p.Text, p.Tags = was.Title, was.Text, was.Tags
-		} else if p, err = p.complete(was); err != nil {
+		} else if p, err = s.complete(p, was); err != nil {
 			return false, err
 		}
 		p.Path, p.Before, p.Scope = path, was.String(), was.Scope
@@ -101,8 +101,8 @@ func (s *Store) Propose(ctx context.Context, p Proposal) (bool, error) {
 }
 
 // complete returns the proposal with the fields it leaves out taken from the record.
-func (p Proposal) complete(was Record) (Proposal, error) {
-	r, err := was.Changed(p.Title, p.Text, p.Tags).Clean()
+func (s *Store) complete(p Proposal, was Record) (Proposal, error) {
+	r, err := s.Clean(was.Changed(p.Title, p.Text, p.Tags))
 	if err == nil && r.Title == was.Title && r.Text == strings.TrimSpace(was.Text) && slices.Equal(r.Tags, was.Tags) {
 		err = errors.New("it changes nothing")
 	}

@@ -130,16 +130,17 @@ func outdated(title, old, text string) bool {
 }
 
 // Clean returns the record in a form that the agent may write: the title is one line, the text is
-// inert and without headings, and the tags are words. The error names what it does not accept.
-func (r Record) Clean() (Record, error) {
+// inert and without headings, and the tags are words. A tag by which headings have the agent do something is left out;
+// held are those that the person has chosen. The error names what it does not accept.
+func (r Record) Clean(held ...string) (Record, error) {
 	if r.Title = plainTitle(r.Title); r.Title == "" {
 		r.Title, r.Text = splitTitle(strings.TrimSpace(r.Text))
 		r.Title = plainTitle(r.Title)
 	}
-	r.Text = plainText(r.Text)
+	r.Text = plainText(r.Text, held)
 	var tags []string
 	for _, tag := range r.Tags {
-		if tag = plainTag(tag); tag != "" && !slices.Contains(tags, tag) {
+		if tag = plainTag(tag); tag != "" && !org.TagWakes(tag, held...) && !slices.Contains(tags, tag) {
 			tags = append(tags, tag)
 		}
 	}
@@ -274,9 +275,9 @@ func plainTitle(text string) string {
 }
 
 // plainText returns a text as the body of a heading: inert, and without headings.
-func plainText(text string) string {
+func plainText(text string, held []string) string {
 	var b strings.Builder
-	for line := range strings.Lines(org.Inert(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")))) {
+	for line := range strings.Lines(org.Inert(strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n")), held...)) {
 		if stars := strings.TrimLeft(line, "*"); stars != line && strings.HasPrefix(stars, " ") {
 			line = "-" + stars
 		}

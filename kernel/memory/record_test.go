@@ -144,6 +144,25 @@ func TestClean(t *testing.T) {
 	}
 }
 
+// A record gets no tag that would have the agent do something: neither one of the list nor one that the person has chosen.
+// Nor does a heading in its text.
+func TestCleanTags(t *testing.T) {
+	r := memory.Record{Title: "The car :robot:", Text: "a\n* TODO b :robot:\n", Tags: []string{"car", "Robot", "agenttask", "agenthook", "ro bot", "user"}}
+	for _, c := range []struct {
+		held []string
+		tags string
+	}{{nil, "car Robot ro_bot user"}, {[]string{"robot"}, "car ro_bot user"}, {[]string{"x", "ro_bot"}, "car Robot user"}} {
+		clean, err := r.Clean(c.held...)
+		if err != nil || strings.Join(clean.Tags, " ") != c.tags {
+			t.Errorf("held is %v: the tags are %v, %v", c.held, clean.Tags, err)
+		}
+		headings := org.Parse(clean.String()).Headings
+		if len(headings) != 1 || strings.Join(headings[0].Tags, " ") != c.tags {
+			t.Errorf("held is %v: Org reads\n%s", c.held, clean)
+		}
+	}
+}
+
 // TestCleanAgain checks that a record that was taken is taken again: a change of it begins with
 // what the file has.
 func TestCleanAgain(t *testing.T) {

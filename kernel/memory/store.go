@@ -34,6 +34,8 @@ type Store struct {
 	// Changed is called with each change that was made, before the method that made it returns. It
 	// may be nil.
 	Changed func(Change)
+	// Held returns the tags that the person has chosen for tasks of the agent, which no record gets. nil: there are none.
+	Held func() []string
 
 	mu       sync.Mutex
 	deciding sync.Mutex // held while a proposal is decided about, before mu
@@ -43,6 +45,14 @@ type Store struct {
 type Journal interface {
 	Append(ctx context.Context, entry journal.Entry) (journal.Entry, error)
 	Entries(ctx context.Context, query journal.Query) ([]journal.Entry, error)
+}
+
+// Clean returns a record in a form that the agent may write, as [Record.Clean] does.
+func (s *Store) Clean(r Record) (Record, error) {
+	if s.Held == nil {
+		return r.Clean()
+	}
+	return r.Clean(s.Held()...)
 }
 
 // publish indexes a change and calls Changed. If the change cannot be indexed now, it is indexed when the
@@ -98,7 +108,7 @@ var ErrUndone = errors.New("it is not there any more, so there is nothing to und
 // Save writes a new record: into MEMORY.org if it is lasting, otherwise into today's note. The
 // record gets an ID and its time. turn is the turn in which it is made.
 func (s *Store) Save(ctx context.Context, turn string, r Record, lasting bool) (Record, Change, error) {
-	r, err := r.Clean()
+	r, err := s.Clean(r)
 	if err != nil {
 		return r, Change{}, err
 	}
@@ -132,7 +142,7 @@ func (s *Store) place(day time.Time, lasting bool) (string, error) {
 
 // Update sets the title, text, tags and scope of the agent's own record with that ID.
 func (s *Store) Update(ctx context.Context, turn string, r Record) (Change, error) {
-	r, err := r.Clean()
+	r, err := s.Clean(r)
 	if err != nil {
 		return Change{}, err
 	}
@@ -310,7 +320,7 @@ func (s *Store) Record(id string) (Record, string, error) {
 // Equal returns the record with the content and the scope of r, and its file, or the zero Record if
 // there is none. The error is that of [Record.Clean].
 func (s *Store) Equal(r Record) (Record, string, error) {
-	r, err := r.Clean()
+	r, err := s.Clean(r)
 	if err != nil {
 		return r, "", err
 	}

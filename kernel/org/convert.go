@@ -345,6 +345,10 @@ func Inert(s string, tags ...string) string {
 	return strings.TrimRight(inert.Text(s+"\n", inert.Options{Tags: tags}), "\n") + "\n"
 }
 
+// TagWakes reports whether a heading with a tag has the agent do something: it is a task, or wakes skills. own are the
+// tags that the person has chosen for tasks.
+func TagWakes(tag string, own ...string) bool { return inert.Wakes(tag, own) }
+
 // IsInert reports whether a text is inert, and if not, why, with the line. A text may begin with an
 // answer's own heading, tagged :agent:, with a property drawer below it ([Annotate]).
 func IsInert(text string) (ok bool, reason string) {

@@ -1,6 +1,7 @@
 package org
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,6 +67,14 @@ func IsTag(word string) bool {
 		}
 	}
 	return word != ""
+}
+
+// CheckTag returns what is wrong with a word that is to be a tag, for people.
+func CheckTag(word string) error {
+	if !IsTag(word) {
+		return fmt.Errorf("%q is no tag: letters, digits, _, @, # and %% make one", word)
+	}
+	return nil
 }
 
 // planningLine reads "SCHEDULED: <…> DEADLINE: <…> CLOSED: […]" in any order.

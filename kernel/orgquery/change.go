@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
@@ -131,7 +130,7 @@ func (p *parts) setTitle(c Change) (string, error) {
 	if c.Title == nil {
 		return "", nil
 	}
-	title, err := checkTitle(*c.Title)
+	title, err := p.file.checkTitle(*c.Title)
 	if err != nil {
 		return "", err
 	}
@@ -140,12 +139,12 @@ func (p *parts) setTitle(c Change) (string, error) {
 }
 
 // checkTitle returns a title that is safe in a heading.
-func checkTitle(title string) (string, error) {
+func (f *File) checkTitle(title string) (string, error) {
 	title = strings.TrimSpace(title)
 	if title == "" || strings.ContainsAny(title, "\n\r") {
 		return "", invalid("a title is one line, and not empty")
 	}
-	safe, isHeading := strings.CutPrefix(strings.TrimRight(org.Inert("* "+title), "\n"), "* ")
+	safe, isHeading := strings.CutPrefix(strings.TrimRight(org.Inert("* "+title, f.Held...), "\n"), "* ")
 	if !isHeading || strings.Contains(safe, "\n") {
 		return "", invalid("%q is no title", title)
 	}
@@ -173,8 +172,12 @@ func (p *parts) setTags(c Change) (string, error) {
 	}
 	tags := slices.DeleteFunc(slices.Clone(p.heading.Tags), func(tag string) bool { return slices.Contains(c.Untagged, tag) })
 	for _, tag := range c.Tags {
-		if tag = strings.Trim(tag, ":"); tag == "" || strings.ContainsFunc(tag, notInTag) {
-			return "", invalid("%q is no tag: letters, digits, _, @, # and %% make one", tag)
+		tag = strings.Trim(tag, ":")
+		if err := org.CheckTag(tag); err != nil {
+			return "", invalid("%w", err)
+		}
+		if org.TagWakes(tag, p.file.Held...) && !slices.Contains(p.heading.Tags, tag) {
+			return "", protocol.ToolErrorf(protocol.ToolRefused, "the tag %s would make the agent act on the entry: only the person gives an entry that tag", tag)
 		}
 		tags = union(tags, []string{tag})
 	}
@@ -182,15 +185,11 @@ func (p *parts) setTags(c Change) (string, error) {
 	return "its tags become :" + strings.Join(tags, ":") + ":", nil
 }
 
-func notInTag(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_@#%", r)
-}
-
 func (p *parts) setBody(c Change) (string, error) {
 	if c.Body == nil {
 		return "", nil
 	}
-	body, err := safeBody(*c.Body)
+	body, err := p.file.safeBody(*c.Body)
 	if err != nil {
 		return "", err
 	}
@@ -225,12 +224,12 @@ func logbook(body string) string {
 }
 
 // safeBody returns a text that is safe as the body of an entry: inert, and without headings.
-func safeBody(body string) (string, error) {
+func (f *File) safeBody(body string) (string, error) {
 	body = strings.Trim(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
 	if body == "" {
 		return "", nil
 	}
-	safe := strings.TrimRight(org.Inert(body), "\n")
+	safe := strings.TrimRight(org.Inert(body, f.Held...), "\n")
 	if len(org.Parse(safe).Headings) > 0 {
 		return "", invalid("the text of an entry has no headings: insert entries below it")
 	}

@@ -164,3 +164,50 @@ func TestRepeatsWithoutKeyword(t *testing.T) {
 		t.Errorf("%q, %v", after, err)
 	}
 }
+
+// No change gives an entry a tag that would have the agent act on it: those of the list, and those that the person has
+// chosen. An entry that has it keeps it, and can lose it.
+func TestTagsThatWake(t *testing.T) {
+	const text = "* TODO Mine :robot:\n* Theirs\n"
+	read := func(held ...string) *orgquery.File {
+		return orgquery.Read(orgquery.Source{Path: "plan.org", Text: text, Held: held})
+	}
+	for _, c := range []struct {
+		title  string
+		change orgquery.Change
+		held   []string
+		want   string // of the heading, "" where it is refused
+	}{
+		{"Theirs", orgquery.Change{Tags: []string{"agenttask"}}, nil, ""},
+		{"Theirs", orgquery.Change{Tags: []string{"x", ":AgentHook:"}}, nil, ""},
+		{"Theirs", orgquery.Change{Tags: []string{"Robot"}}, []string{"robot"}, ""},
+		{"Theirs", orgquery.Change{Tags: []string{"robots"}}, []string{"robot"}, "* Theirs :robots:"},
+		{"Theirs", orgquery.Change{Tags: []string{"robot"}}, nil, "* Theirs :robot:"},
+		{"Theirs", orgquery.Change{Title: to("It :robot:")}, []string{"robot"}, "* It :robot\u200b:"},
+		{"Mine", orgquery.Change{Tags: []string{"robot", "y"}}, []string{"robot"}, "* TODO Mine :robot:y:"},
+		{"Mine", orgquery.Change{Untagged: []string{"robot"}}, []string{"robot"}, "* TODO Mine"},
+	} {
+		f := read(c.held...)
+		e, err := f.Find("", []string{c.title})
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, _, err := f.Apply(e, c.change)
+		if c.want == "" {
+			if known, ok := errors.AsType[*protocol.ToolError](err); !ok || known.Code != protocol.ToolRefused || !strings.Contains(known.Message, "only the person gives") {
+				t.Errorf("%+v: %v\n%s", c.change, err, after)
+			}
+			continue
+		}
+		if line := strings.Join(strings.Fields(strings.SplitAfter(strings.Replace(after, "* TODO Mine :robot:\n", "", 1), "\n")[0]), " "); err != nil || line != c.want {
+			t.Errorf("%+v: %v, %q and not %q", c.change, err, line, c.want)
+		}
+	}
+	if after, err := read("robot").Below(nil, orgquery.New{Title: "New", Tags: []string{"robot"}}); err == nil {
+		t.Errorf("a new entry is\n%s", after)
+	}
+	after, err := read("robot").Below(nil, orgquery.New{Title: "New :robot:"})
+	if err != nil || !strings.HasSuffix(after, "* New :robot\u200b:\n") {
+		t.Errorf("a new entry is\n%s%v", after, err)
+	}
+}

@@ -16,6 +16,8 @@ type Source struct {
 	// Sequences are the TODO keywords of a text that declares none, written like the values of
 	// "#+TODO:". The default is TODO and DONE.
 	Sequences []string
+	// Held are the tags that the person has chosen for tasks of the agent, which no change sets.
+	Held []string
 }
 
 // Entry is a heading with its own text, without the headings below it.

@@ -56,7 +56,7 @@ type ScheduleArmParams struct {
 // ScheduleWatchParams says which files an Emacs wants to be looked at for tasks. It replaces what was said before.
 type ScheduleWatchParams struct {
 	Files []string `json:"files,omitempty"` // absolute
-	Tag   string   `json:"tag,omitempty"`   // of the headings that are tasks; "": agenttask
+	Tag   string   `json:"tag,omitempty"`   // of the headings that are tasks, without colons; "": agenttask
 	// Sequences are the TODO keywords of a file that sets none, as values of #+TODO: lines.
 	Sequences []string `json:"sequences,omitempty"`
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/sensor/heartbeat"
 	"org-agent/kernel/sensor/tasks"
@@ -159,5 +160,9 @@ func (s Schedule) watch(ctx context.Context, p protocol.ScheduleWatchParams) (pr
 			return protocol.Empty{}, protocol.Errorf(protocol.CodeInvalidParams, "%q is no absolute name of a file", file)
 		}
 	}
-	return protocol.Empty{}, s.Tasks.Announce(ctx, tasks.Watched{Files: p.Files, Tag: cmp.Or(p.Tag, tasks.Tag), Sequences: p.Sequences})
+	tag := cmp.Or(p.Tag, tasks.Tag)
+	if err := org.CheckTag(tag); err != nil {
+		return protocol.Empty{}, protocol.Errorf(protocol.CodeInvalidParams, "%w", err)
+	}
+	return protocol.Empty{}, s.Tasks.Announce(ctx, tasks.Watched{Files: p.Files, Tag: tag, Sequences: p.Sequences})
 }

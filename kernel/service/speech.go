@@ -23,7 +23,9 @@ const speechTimeout = 2 * time.Minute
 // event.
 type Speech struct {
 	Transcription, Voice *SpeechServer
-	Logger               *slog.Logger
+	// Held returns the tags that are held in what was said besides those that always are. nil: there are none.
+	Held   func() []string
+	Logger *slog.Logger
 }
 
 // SpeechServer is the server of config.org that transcribes or speaks. It is safe for many
@@ -125,13 +127,17 @@ func (s Speech) transcribe(ctx context.Context, p protocol.SpeechTranscribeParam
 	if err != nil || len(recording) == 0 {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, ":data is no WAV file in base64")
 	}
+	var held []string
+	if s.Held != nil {
+		held = s.Held()
+	}
 	err = askSpeech(ctx, s.Logger, s.Transcription, "hear", func(ctx context.Context, server transcriber, settings *config.SpeechServer) error {
 		language := p.Language
 		if language == "" {
 			language = settings.Language
 		}
 		said, err := server.Transcribe(ctx, recording, language)
-		result.Text = strings.TrimSpace(org.Inert(text.Line(said)))
+		result.Text = strings.TrimSpace(org.Inert(text.Line(said), held...))
 		return err
 	})
 	return result, err

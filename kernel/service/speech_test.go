@@ -44,7 +44,7 @@ func transcribe(ctx context.Context, conn *rpc.Conn, data []byte) (string, error
 
 func TestSpeechIsTranscribed(t *testing.T) {
 	speech, server := newSpeech(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{
-		{Status: 503}, {Match: " de$", Reply: "Which notes\n* mention src_sh{id} Samarkand?\n"},
+		{Status: 503}, {Match: " de$", Reply: "Which notes\n* mention src_sh{id} Samarkand?\n", Times: 1}, {Reply: "* One more :robot:"},
 	}, Voices: []llmtest.Exchange{{Match: "^Two$", Reply: string(llmtest.WAV(0.1))}}})
 	e := serve(t, speech.Methods())("emacs")
 	text, err := transcribe(within(t), e, llmtest.WAV(1))
@@ -53,6 +53,10 @@ func TestSpeechIsTranscribed(t *testing.T) {
 	}
 	if requests := server.Requests(); len(requests) != 2 || requests[1].Header.Get("Authorization") != "Bearer "+speechKey {
 		t.Errorf("asked %d times", len(requests))
+	}
+	speech.Held = func() []string { return []string{"robot"} }
+	if text, err = transcribe(within(t), serve(t, speech.Methods())("emacs"), llmtest.WAV(1)); err != nil || text != "* One more :robot\u200b:" {
+		t.Errorf("%q, %v", text, err)
 	}
 	var spoken protocol.SpeechSpeakResult
 	err = e.Call(within(t), protocol.MethodSpeechSpeak, protocol.SpeechSpeakParams{Text: "Two"}, &spoken)

@@ -55,7 +55,7 @@ func (t *Turn) Ask(ctx context.Context, ask protocol.Ask) error {
 	s := t.session
 	act := journal.Act{
 		ID: ask.ID, Session: s.name(), Turn: t.Record.ID, Event: t.Record.Event, Kind: journal.ActAsk,
-		Text: waitingSubtree(t.Record.Level, ask),
+		Text: waitingSubtree(t.Record.Level, ask, s.sessions.config.heldTags()...),
 	}
 	err := s.retryWrite(ctx, func() error { return s.sessions.config.Journal.Acts.PutAct(ctx, act) })
 	switch {
@@ -121,7 +121,7 @@ func (t *Turn) AskClosed(ctx context.Context, id string) {
 // showClosed notifies one client, or all with nil, that the ask of this id is closed. It does
 // nothing while the ask waits.
 func (s *Session) showClosed(ctx context.Context, client Client, id string) {
-	ask, err := readAsk(ctx, s.sessions.config.Journal, id)
+	ask, err := s.sessions.config.readAsk(ctx, id)
 	switch {
 	case err != nil:
 		s.logger().Error("an approval or a question is not shown as closed", "id", id, "err", err)
@@ -151,7 +151,8 @@ func (a renderedAsk) notification(session string) protocol.AskClosed {
 }
 
 // readAsk reads the ask of this id.
-func readAsk(ctx context.Context, j Journal, id string) (renderedAsk, error) {
+func (c *Config) readAsk(ctx context.Context, id string) (renderedAsk, error) {
+	j, tags := c.Journal, c.heldTags()
 	ask, err := j.Asks.Ask(ctx, id)
 	if err != nil {
 		return renderedAsk{}, fmt.Errorf("look for what a person was asked: %w", err)
@@ -160,7 +161,7 @@ func readAsk(ctx context.Context, j Journal, id string) (renderedAsk, error) {
 	if err != nil {
 		return renderedAsk{}, fmt.Errorf("look for the turn that asked: %w", err)
 	}
-	placed := renderedAsk{ask: ask, waiting: waitingSubtree(record.Level, ask)}
+	placed := renderedAsk{ask: ask, waiting: waitingSubtree(record.Level, ask, tags...)}
 	if ask.Waits() {
 		return placed, nil
 	}
@@ -170,7 +171,7 @@ func readAsk(ctx context.Context, j Journal, id string) (renderedAsk, error) {
 	if placed.undone, err = isUndone(ctx, j, ask); err != nil {
 		return renderedAsk{}, fmt.Errorf("look whether it was undone: %w", err)
 	}
-	placed.closed = closedSubtree(record.Level, ask, placed.undone)
+	placed.closed = closedSubtree(record.Level, ask, placed.undone, tags...)
 	return placed, nil
 }
 
@@ -221,7 +222,7 @@ func (h *Sessions) ShowUndone(ctx context.Context, turn journal.Turn) error {
 		if a.Kind != journal.ActAsk {
 			continue
 		}
-		ask, err := readAsk(ctx, h.config.Journal, a.ID)
+		ask, err := h.config.readAsk(ctx, a.ID)
 		if err != nil {
 			return err
 		}
@@ -229,7 +230,7 @@ func (h *Sessions) ShowUndone(ctx context.Context, turn journal.Turn) error {
 			continue
 		}
 		// What was closed is closed again, otherwise.
-		ask.waiting = closedSubtree(turn.Level, ask.ask, false)
+		ask.waiting = closedSubtree(turn.Level, ask.ask, false, h.config.heldTags()...)
 		s.notifyAsk(protocol.MethodAskClosed, ask.notification(s.name()))
 		s.file.replaceUnkept(ctx, ask.waiting, ask.closed)
 	}
@@ -237,12 +238,12 @@ func (h *Sessions) ShowUndone(ctx context.Context, turn journal.Turn) error {
 }
 
 // replaceClosedAsks replaces the texts of closed asks by their closed subtrees.
-func replaceClosedAsks(ctx context.Context, j Journal, acts []journal.Act) error {
+func (c *Config) replaceClosedAsks(ctx context.Context, acts []journal.Act) error {
 	for i, a := range acts {
 		if a.Kind != journal.ActAsk {
 			continue
 		}
-		ask, err := readAsk(ctx, j, a.ID)
+		ask, err := c.readAsk(ctx, a.ID)
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ func (f *conversationFile) reconcileText(ctx context.Context, path string) error
 	}
 	text := string(old)
 	for _, id := range waitingIn(text) {
-		ask, err := readAsk(ctx, f.journal(), id)
+		ask, err := f.session.sessions.config.readAsk(ctx, id)
 		if protocol.ErrorCode(err) == protocol.CodeNotFound {
 			continue // a heading that is not ours
 		}

@@ -12,7 +12,7 @@ import (
 // questionForm returns the subtree of a question below a question of that level, as a form. Each field
 // is a numbered item, a choice has a checkbox for each option, and a written answer stands behind
 // "Answer:". Clients find the fields by the lines of the items.
-func questionForm(level int, q protocol.Ask) string {
+func questionForm(level int, q protocol.Ask, tags ...string) string {
 	var b strings.Builder
 	b.WriteString(askHeading(level, "TODO Answer: ", q.Form.Title, "", false))
 	b.WriteString("/C-c C-c/ sends the answers, /C-c C-k/ declines and says why")
@@ -46,7 +46,7 @@ func questionForm(level int, q protocol.Ask) string {
 			fmt.Fprintf(&b, "   Answer: %s\n", f.Default)
 		}
 	}
-	return askSubtree(level, q.ID, "question", b.String())
+	return askSubtree(level, q.ID, "question", b.String(), tags...)
 }
 
 // hasCheckboxes reports whether the field is answered by checking boxes.
@@ -85,7 +85,7 @@ func hint(f protocol.FormField) string {
 
 // questionClosed returns the closed subtree of a question: a heading with the outcome and the time,
 // and the answers below it.
-func questionClosed(level int, q protocol.Ask) string {
+func questionClosed(level int, q protocol.Ask, tags ...string) string {
 	var b strings.Builder
 	words := "DONE Answered"
 	switch q.Decision {
@@ -101,7 +101,7 @@ func questionClosed(level int, q protocol.Ask) string {
 			fmt.Fprintf(&b, "- %s :: %s\n", f.Question, answerLine(f, q.Answers))
 		}
 	}
-	return askSubtree(level, q.ID, "question", b.String())
+	return askSubtree(level, q.ID, "question", b.String(), tags...)
 }
 
 // answerLineLimit is the maximal length in bytes of an answer in the closed question. The journal has

@@ -14,27 +14,28 @@ import (
 	"org-agent/kernel/text"
 )
 
-// waitingSubtree returns the subtree of a waiting ask, below a question of that level.
-func waitingSubtree(level int, a protocol.Ask) string {
+// waitingSubtree returns the subtree of a waiting ask, below a question of that level. Here and below, tags are held besides
+// those that always are, see [org.Options].
+func waitingSubtree(level int, a protocol.Ask, tags ...string) string {
 	if a.Sort == protocol.AskQuestion {
-		return questionForm(level, a)
+		return questionForm(level, a, tags...)
 	}
-	return approvalSubtree(level, a)
+	return approvalSubtree(level, a, tags...)
 }
 
 // closedSubtree returns the subtree of a closed ask, below a question of that level. Undone: a person
 // undid what it allowed.
-func closedSubtree(level int, a protocol.Ask, undone bool) string {
+func closedSubtree(level int, a protocol.Ask, undone bool, tags ...string) string {
 	if a.Sort == protocol.AskQuestion {
-		return questionClosed(level, a)
+		return questionClosed(level, a, tags...)
 	}
-	return approvalClosed(level, a, undone)
+	return approvalClosed(level, a, undone, tags...)
 }
 
 // approvalSubtree returns the subtree of an approval below a question of that level. It reads like a
 // short letter: the request of the agent, its effects, the reason for asking, the change itself, and
 // the choices.
-func approvalSubtree(level int, a protocol.Ask) string {
+func approvalSubtree(level int, a protocol.Ask, tags ...string) string {
 	var b strings.Builder
 	b.WriteString(askHeading(level, "TODO May I ", lowerFirst(summaryOf(a)), "?", a.Text != ""))
 	text, cut := excerpt(a.Text)
@@ -65,7 +66,7 @@ func approvalSubtree(level int, a protocol.Ask) string {
 		choices = "=r= reading here    =v= look closely    =m= more"
 	}
 	fmt.Fprintf(&b, "\n=C-c C-c= yes, once    =C-c C-k= no    %s\n", choices)
-	return askSubtree(level, a.ID, "approval", b.String())
+	return askSubtree(level, a.ID, "approval", b.String(), tags...)
 }
 
 // readingOffer lists the read-only set of a project, and how a person accepts it.
@@ -110,7 +111,7 @@ var pathBegins = regexp.MustCompile(` ~?/`)
 
 // approvalClosed is the closed subtree: a heading with the decision, and whether a person undid what
 // it allowed, and below it by whom, when and why it was made.
-func approvalClosed(level int, a protocol.Ask, undone bool) string {
+func approvalClosed(level int, a protocol.Ask, undone bool, tags ...string) string {
 	words := "DONE Approved " + decisionScope(a)
 	if undone {
 		words += ", undone"
@@ -122,7 +123,7 @@ func approvalClosed(level int, a protocol.Ask, undone bool) string {
 		words = "CANCELLED Refused"
 	}
 	return askSubtree(level, a.ID, "approval", askHeading(level, words+": ", summaryOf(a), "", false)+
-		closedLine(a.Decision != "", a.Client, a.ClosedAt(), a.Comment))
+		closedLine(a.Decision != "", a.Client, a.ClosedAt(), a.Comment), tags...)
 }
 
 // closedLine returns the line below a closed heading: who closed the ask, or that its turn ended, the
@@ -186,9 +187,9 @@ func decidedBy(client string) string {
 func stamp(t time.Time) string { return t.Local().Format("[2006-01-02 Mon 15:04]") }
 
 // askSubtree makes a subtree of a text with a heading; its property ASKS names the kind of ask.
-func askSubtree(level int, id, asks, text string) string {
+func askSubtree(level int, id, asks, text string, tags ...string) string {
 	converter := org.NewConverter(org.Options{
-		QuestionLevel: level, Answer: true, Dialect: org.OrgWithMarkdown,
+		QuestionLevel: level, Answer: true, Dialect: org.OrgWithMarkdown, Tags: tags,
 		Properties: []org.Property{{Key: "ID", Value: id}, {Key: "ASKS", Value: asks}},
 	})
 	return converter.Write(text) + converter.Close()

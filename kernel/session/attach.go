@@ -197,7 +197,7 @@ func (s *Session) replayTurns(ctx context.Context, client Client, turns []journa
 	if err != nil {
 		return err
 	}
-	if err := replaceClosedAsks(ctx, s.sessions.config.Journal, acts); err != nil {
+	if err := s.sessions.config.replaceClosedAsks(ctx, acts); err != nil {
 		return err
 	}
 	byTurn := map[string][]journal.Act{}

@@ -132,7 +132,7 @@ func (f *conversationFile) add(ctx context.Context) error {
 	if err != nil || len(turns)+len(acts) == 0 {
 		return err
 	}
-	if err := replaceClosedAsks(ctx, f.journal(), acts); err != nil {
+	if err := f.session.sessions.config.replaceClosedAsks(ctx, acts); err != nil {
 		return err
 	}
 	path := f.path()

@@ -20,7 +20,7 @@ import (
 // it. Then the file is written. If the kernel is killed before, the first client receives the whole
 // conversation.
 func (h *Sessions) Fork(ctx context.Context, p protocol.SessionForkParams) (protocol.SessionForkResult, error) {
-	f := forker{journal: h.config.Journal, newID: h.config.NewID}
+	f := forker{journal: h.config.Journal, newID: h.config.NewID, closed: h.config.replaceClosedAsks}
 	at, err := f.point(ctx, p)
 	if err == nil && p.Session != "" && p.Session != at.session {
 		err = protocol.Errorf(protocol.CodeNotFound, "%s is of the conversation %q, not of %q", p.ID, at.session, p.Session)
@@ -56,6 +56,7 @@ func (h *Sessions) Fork(ctx context.Context, p protocol.SessionForkParams) (prot
 type forker struct {
 	journal Journal
 	newID   func() string
+	closed  func(ctx context.Context, acts []journal.Act) error // replaces the texts of closed asks
 }
 
 // forkPoint is the place in a conversation at which it is forked.
@@ -112,7 +113,7 @@ func (f forker) copies(ctx context.Context, at forkPoint) (journal.Fork, string,
 		}
 		acts, err := f.journal.Acts.ActsOf(ctx, page...)
 		if err == nil {
-			err = replaceClosedAsks(ctx, f.journal, acts)
+			err = f.closed(ctx, acts)
 		}
 		if err != nil {
 			return fork, "", err

@@ -21,6 +21,8 @@ type preview struct {
 	id      string // of the act it previews; "" when nothing is shown
 	raw     string // the verified text so far
 	names   *org.Names
+	tags    []string // that are held, as they were when the first text began
+	begun   bool
 	subtree rendering
 	plain   rendering
 }
@@ -139,6 +141,9 @@ func (p *preview) clear() *string {
 func (t *Turn) restart() {
 	p := &t.preview
 	*p.clear() = t.answer
+	if !p.begun { // asked once, so that the answer equals its preview
+		p.tags, p.begun = t.session.sessions.config.heldTags(), true
+	}
 	p.subtree.converter = t.converter(protocol.ViewSubtree)
 	p.plain.converter = t.converter(protocol.ViewPlain)
 }
@@ -146,13 +151,14 @@ func (t *Turn) restart() {
 // converter renders the answer's text for one view.
 func (t *Turn) converter(view protocol.View) *org.Converter {
 	if view == protocol.ViewPlain {
-		return org.NewConverter(org.Options{File: t.names})
+		return org.NewConverter(org.Options{File: t.names, Tags: t.preview.tags})
 	}
 	return org.NewConverter(org.Options{
 		QuestionLevel: t.Record.Level,
 		Answer:        true,
 		Properties:    t.properties(),
 		File:          t.names,
+		Tags:          t.preview.tags,
 	})
 }
 

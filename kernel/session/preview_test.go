@@ -1,10 +1,13 @@
 package session
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"org-agent/kernel/journal"
+	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 )
 
@@ -41,6 +44,52 @@ func TestPreviewsAreLazy(t *testing.T) {
 	turn.Preview("One *line*.\n\nTwo lines.\n\nThree lines.\n\nFour ")
 	if p.subtree.converted != before || p.plain.converted != before {
 		t.Error("rendered for nobody")
+	}
+}
+
+// TestHeldTagsOfOneText: a tag of the person's own is held in an answer, its own heading and the others. One that the person
+// chooses while the answer is written is held in the next turn: an answer equals its preview.
+func TestHeldTagsOfOneText(t *testing.T) {
+	tags := []string{"robot"}
+	s, name := &Session{sessions: &Sessions{config: Config{HeldTags: func() []string { return tags }}}}, "main"
+	s.currentName.Store(&name)
+	turn := &Turn{session: s, answer: "a", Record: journal.Turn{Level: 1}}
+	shown := &looker{}
+	s.viewers.clients = []*attachment{{client: shown, view: protocol.ViewSubtree}}
+	const text = "* Plan :robot:\n** TODO One :x:Robot:\n** Two :later:\n"
+	turn.Preview(text[:len(text)-10])
+	tags = append(tags, "later")
+	turn.Preview(text)
+	subtree, plain := turn.compose(text)
+	if !strings.HasPrefix(subtree, shown.text) || !strings.Contains(shown.text, ":robot\u200b:") {
+		t.Errorf("shown is\n%s\nand the answer\n%s", shown.text, subtree)
+	}
+	for _, result := range []string{subtree, plain} {
+		if strings.Contains(result, "obot:") || strings.Count(result, "obot\u200b:") != 2 || !strings.Contains(result, " :later:\n") {
+			t.Errorf("the tag is not held, or another one is:\n%s", result)
+		}
+	}
+	next := &Turn{session: s, answer: "b", Record: journal.Turn{Level: 1}}
+	if subtree, _ := next.compose(text); strings.Contains(subtree, ":later:") {
+		t.Errorf("the next answer is\n%s", subtree)
+	}
+}
+
+// TestHeldTagsOfAsks: what a model wants to do and asks gives no heading the tag.
+func TestHeldTagsOfAsks(t *testing.T) {
+	a := protocol.Ask{ID: "i", Sort: protocol.AskApproval, PendingAction: protocol.PendingAction{Summary: "Do it :robot:", Effects: []string{"a\n* TODO b :robot:\n"}, Reason: "c"}}
+	q := protocol.Ask{ID: "i", Sort: protocol.AskQuestion, Form: &protocol.QuestionForm{Title: "Is it so :robot:", Fields: []protocol.FormField{{Name: "n", Question: "x\n* y :robot:\nz"}}}}
+	for _, ask := range []protocol.Ask{a, q} {
+		for _, subtree := range []string{waitingSubtree(1, ask, "robot"), closedSubtree(1, ask, false, "robot"), closedSubtree(1, ask, true, "robot")} {
+			for _, h := range org.Parse(subtree).Headings {
+				if slices.Contains(h.Tags, "robot") {
+					t.Errorf("the heading %q has the tag in\n%s", h.Title, subtree)
+				}
+			}
+		}
+		if open := closedSubtree(1, ask, false); !slices.Contains(org.Parse(open).Headings[0].Tags, "robot") {
+			t.Errorf("without the person's choice it is no other than any:\n%s", open)
+		}
 	}
 }
 

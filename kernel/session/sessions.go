@@ -24,6 +24,9 @@ type Config struct {
 	// time.Now.
 	Now    func() time.Time
 	Logger *slog.Logger
+	// HeldTags returns the tags that are held in what models write besides those that always are: those that the person has
+	// chosen for tasks. It is asked once for each text. nil: there are none.
+	HeldTags func() []string
 	// InsertionAct returns the act by which a client puts a text into a conversation that it shows.
 	InsertionAct func(text string) protocol.Act
 	// SendToOrigin sends the answer or the notice of a turn that came from outside of this machine to
@@ -42,6 +45,14 @@ type Config struct {
 	// NotifyOthers notifies the clients that do not show the session. shown reports by a client's id
 	// whether it shows the session. nil: no such notification.
 	NotifyOthers func(shown func(client string) bool, method string, params any)
+}
+
+// heldTags returns the tags that are held besides those that always are.
+func (c *Config) heldTags() []string {
+	if c.HeldTags == nil {
+		return nil
+	}
+	return c.HeldTags()
 }
 
 // Journal holds the stores of conversations. This package uses nearly all of the stores of turns, acts

@@ -149,7 +149,7 @@ func (t *Turn) explain(ctx context.Context, outcome Outcome) error {
 	}
 	body += hint
 	converter := org.NewConverter(org.Options{
-		QuestionLevel: t.Record.Level, Answer: true,
+		QuestionLevel: t.Record.Level, Answer: true, Tags: t.session.sessions.config.heldTags(),
 		Properties: []org.Property{{Key: "ID", Value: id}, {Key: "STATE", Value: string(outcome.State)}},
 	})
 	subtree := t.annotate(converter.Write("* "+title+"\n"+body) + converter.Close())

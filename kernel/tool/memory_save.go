@@ -38,7 +38,7 @@ func memorySave(m Memory) Tool {
 			if err != nil {
 				return Preview{}, err
 			}
-			r, err := a.record(c).Clean()
+			r, err := m.Store.Clean(a.record(c))
 			if err != nil {
 				return Preview{}, err
 			}

@@ -20,11 +20,11 @@ type memoryUpdateArguments struct {
 }
 
 // changed returns the record after the change.
-func (a memoryUpdateArguments) changed(r memory.Record) (memory.Record, error) {
+func (a memoryUpdateArguments) changed(s *memory.Store, r memory.Record) (memory.Record, error) {
 	if a.Title == "" && a.Text == "" && a.Tags == nil {
 		return r, errors.New("nothing is to be changed: give a :title, a :text or :tags")
 	}
-	return r.Changed(a.Title, a.Text, a.Tags).Clean()
+	return s.Clean(r.Changed(a.Title, a.Text, a.Tags))
 }
 
 func memoryUpdate(m Memory) Tool {
@@ -36,7 +36,7 @@ func memoryUpdate(m Memory) Tool {
 			if err != nil {
 				return Preview{}, err
 			}
-			is, err := a.changed(was)
+			is, err := a.changed(m.Store, was)
 			if err != nil {
 				return Preview{}, err
 			}
@@ -50,7 +50,7 @@ func memoryUpdate(m Memory) Tool {
 			if err != nil {
 				return "", err
 			}
-			is, err := a.changed(was)
+			is, err := a.changed(m.Store, was)
 			if err != nil {
 				return "", err
 			}

@@ -21,6 +21,8 @@ type Notes struct {
 	// Roots returns the directories and files with notes that the person gives to the agent now. nil:
 	// there are none.
 	Roots func() []string
+	// Held returns the tags that the person has chosen for tasks of the agent, which no change sets. nil: there are none.
+	Held func() []string
 	// Emacs is asked first. nil: there is none.
 	Emacs Emacs
 	Now   func() time.Time
@@ -44,6 +46,14 @@ type reading struct {
 
 // today returns the person's date.
 func (n Notes) today() org.Day { return org.DayOf(n.Now()) }
+
+// tagsOf returns the tags of a function, which may be nil.
+func tagsOf(held func() []string) []string {
+	if held == nil {
+		return nil
+	}
+	return held()
+}
 
 // reach resolves the files that a call names. A call without names gets the agenda files of Emacs
 // and the person's notes. The files that the person gave to the agent may be read by it; the policy

@@ -206,7 +206,7 @@ func textOf(ctx context.Context, n Notes, by *Caller, c *orgChange) (*orgquery.F
 	} else if err := c.read(ctx); err != nil {
 		return nil, err
 	}
-	return orgquery.Read(orgquery.Source{Path: c.path, Text: c.before, Sequences: has.Sequences}), nil
+	return orgquery.Read(orgquery.Source{Path: c.path, Text: c.before, Sequences: has.Sequences, Held: tagsOf(n.Held)}), nil
 }
 
 // read reads the text from the disk.

@@ -48,7 +48,7 @@ func (s Schedule) plan(ctx context.Context, by *Caller, judged string, change fu
 	if exists {
 		p.notes, err = textOf(ctx, s.Notes, by, &p.orgChange)
 	} else {
-		p.notes = orgquery.Read(orgquery.Source{Path: path})
+		p.notes = orgquery.Read(orgquery.Source{Path: path, Held: tagsOf(s.Notes.Held)})
 	}
 	if err != nil {
 		return p, err

@@ -2,7 +2,6 @@ package inert
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -143,7 +142,7 @@ func (w *Writer) reservedTags(l string) int {
 	}
 	tags := l[strings.LastIndexFunc(l, func(r rune) bool { return r != ':' && !isTag(r) })+1:]
 	for tag := range strings.SplitSeq(tags, ":") {
-		if tag = strings.ToLower(tag); rules.tags[tag] || slices.ContainsFunc(w.options.Tags, func(own string) bool { return strings.ToLower(own) == tag }) {
+		if rules.heldTag(tag, w.options.Tags) {
 			return len(l) - 1
 		}
 	}

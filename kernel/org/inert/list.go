@@ -1,6 +1,9 @@
 package inert
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Mark is the zero-width space that holds a place.
 const Mark = "\u200b"
@@ -40,6 +43,7 @@ type list struct {
 	prefixes    []string // of further keywords
 	properties  map[string]bool
 	tags        map[string]bool
+	waking      map[string]bool // those of the tags that have the agent do something, wherever the heading is
 	linkTypes   map[string]bool // that Org or a common package registers, and that are held
 	harmless    map[string]bool // types of links that stay
 	tex         map[string]bool // commands and environments that read, write, run or redefine
@@ -80,6 +84,7 @@ var rules = list{
 	// what an export of a subtree does.
 	properties: words("id cron dir attach_dir archive cryptkey logging cookie_data"),
 	tags:       words("user agent draft unsent agenttask agenthook crypt noagent"),
+	waking:     words("agenttask agenthook"),
 	// Rule 5. Following a link of these types runs code, opens a program, or connects.
 	linkTypes: words(
 		"attachment bash bbdb bibtex bookmark calc calibre custom djvu docview doi elfeed elisp elisp-symbol emacs eshell eww",
@@ -140,3 +145,16 @@ func (l *list) heldTeX(name string) bool { return l.tex[strings.ToLower(name)] }
 
 // Listed reports whether a language is in the list of those whose blocks stay source.
 func Listed(language string) bool { return rules.listedLanguage(language) }
+
+// heldTag reports whether a tag is held: one of the list, or of the person's own.
+func (l *list) heldTag(tag string, own []string) bool { return isOne(tag, l.tags, own) }
+
+// Wakes reports whether a heading with a tag has the agent do something, wherever it stands: it is a task, or wakes
+// skills. own are the tags that the person has chosen for tasks.
+func Wakes(tag string, own []string) bool { return isOne(tag, rules.waking, own) }
+
+// isOne reports whether a tag is one of others, in any case. Those of the list are in lower case.
+func isOne(tag string, listed map[string]bool, own []string) bool {
+	tag = strings.ToLower(tag)
+	return listed[tag] || slices.ContainsFunc(own, func(one string) bool { return strings.ToLower(one) == tag })
+}

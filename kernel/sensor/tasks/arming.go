@@ -111,10 +111,21 @@ func (a arming) succeeded(ctx context.Context, c journal.Consent, err error) boo
 
 // Announce says which files the person's Emacs wants to be looked at. What is armed stays so.
 func (s *Sensor) Announce(ctx context.Context, files Watched) error {
+	if err := s.config.hold(ctx, files.Tag); err != nil {
+		return err
+	}
 	return s.do(ctx, func(ctx context.Context) {
 		s.sources.emacs = files
 		s.load(ctx)
 	})
+}
+
+// hold has a tag held.
+func (c Config) hold(ctx context.Context, tag string) error {
+	if c.Hold == nil {
+		return nil
+	}
+	return c.Hold(ctx, tag)
 }
 
 // Arm arms a task, or disarms it. The hash is that of the task as the person saw it: the error has the code CodeNotFound

@@ -37,9 +37,12 @@ type home struct {
 	delivered map[string]int
 	told      []string // what the owner was told, each id once
 	others    []string // the files that the settings name
-	reported  []string
-	buffer    string // that Emacs has not saved, "" for none
-	looked    int    // how often the clock was asked
+	tag       string   // and their tag
+	// unwritable: no tag can be recorded.
+	unwritable bool
+	reported   []string
+	buffer     string // that Emacs has not saved, "" for none
+	looked     int    // how often the clock was asked
 }
 
 // newHome returns a home whose clock shows a time.
@@ -148,7 +151,8 @@ func (h *home) start(dies int) *kernel {
 			}
 			return nil
 		},
-		Others:   func() []string { return h.others },
+		Others:   func() ([]string, string) { return h.others, h.tag },
+		Hold:     h.hold,
 		Excluded: func(path string) bool { return strings.Contains(path, "/sessions/") },
 		Logger:   slog.New(slog.DiscardHandler),
 	})

@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -113,11 +115,22 @@ func (s *sources) wanted(consents map[string]journal.Consent) []*source {
 		add(consents[id].File, consents[id].Tag, consents[id].Sequences)
 	}
 	if s.config.Others != nil {
-		for _, path := range s.config.Others() {
-			add(path, Tag, nil)
+		files, tag := s.config.Others()
+		for _, path := range files {
+			add(path, cmp.Or(tag, Tag), nil)
 		}
 	}
 	return all
+}
+
+// hold has the tags of the files held. The next look tries again what fails.
+func (s *sources) hold(ctx context.Context) {
+	for _, one := range s.all[1:] {
+		if err := s.config.hold(ctx, one.tag); err != nil && ctx.Err() == nil {
+			s.config.Logger.Error("a tag of tasks is not held by later kernels", "tag", one.tag, "file", one.path, "err", err)
+			return
+		}
+	}
 }
 
 // real returns a path without links. That of a file that is not there stays as it is.

@@ -61,8 +61,11 @@ type Turns interface {
 // Config is what a sensor needs. Logger, Report, Deliver and Tell are required, too.
 type Config struct {
 	File File
-	// Others are the files that are always looked at for tasks with the tag [Tag]. nil: there are none.
-	Others func() []string
+	// Others are the files that are always looked at for tasks, and their tag, "" for [Tag]. nil: there are none.
+	Others func() (files []string, tag string)
+	// Hold has a tag held in what models write from then on. It is called for the tag of each file that is looked at: before
+	// that if an Emacs announces the file, and again with each look. nil: nothing is held.
+	Hold func(ctx context.Context, tag string) error
 	// Excluded reports whether a file holds no tasks, whoever names it. nil: none.
 	Excluded func(path string) bool
 	Leases   Leases
@@ -292,7 +295,9 @@ func (s *Sensor) load(ctx context.Context) {
 		s.notPlanned(err)
 		return
 	}
-	if changed := s.sources.look(consents); s.loaded && !changed && !s.stale {
+	changed := s.sources.look(consents)
+	s.sources.hold(ctx)
+	if s.loaded && !changed && !s.stale {
 		return
 	}
 	tasks := s.sources.all[0]
