@@ -24,7 +24,7 @@ type loft struct {
 	*telegramtest.Server
 	driver *telegram.Driver
 	state  *state
-	log    *bytes.Buffer
+	log    *log
 
 	mutex   sync.Mutex
 	got     []channel.Message
@@ -54,9 +54,27 @@ func (s *state) Store(_ context.Context, key, value string) error {
 	return s.fails
 }
 
+// log is a log that is read while it is written.
+type log struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) String() string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.text.String()
+}
+
 // newLoft returns a bot that reaches its server without a socket.
 func newLoft(change ...func(*telegram.Config)) *loft {
-	l := &loft{Server: telegramtest.New(), state: &state{values: map[string]string{}}, log: &bytes.Buffer{}, arrived: make(chan struct{}, 1)}
+	l := &loft{Server: telegramtest.New(), state: &state{values: map[string]string{}}, log: &log{}, arrived: make(chan struct{}, 1)}
 	c := telegram.Config{Token: telegramtest.Token, HTTP: l.Client(), State: l.state, Logger: slog.New(slog.NewTextHandler(l.log, nil)), Pause: time.Millisecond}
 	for _, f := range change {
 		f(&c)
