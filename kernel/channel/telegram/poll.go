@@ -71,6 +71,7 @@ func (p *poller) account(ctx context.Context) (*models.User, error) {
 	for {
 		me, err := p.me(ctx)
 		if err == nil {
+			p.pause.reset()
 			return me, nil
 		}
 		if again, err := p.failed(ctx, err); !again {
@@ -84,12 +85,16 @@ func (p *poller) run(ctx context.Context) error {
 		if p.config.Now().Sub(p.last) > kept {
 			p.offset = 0
 		}
+		before, asked := p.offset, p.config.Now()
 		updates, err := p.wire.updates(ctx, p.offset, p.config.LongPoll)
 		if err == nil {
 			err = p.take(ctx, updates)
 		}
 		if err == nil {
 			p.pause.reset()
+			if p.offset == before && p.config.Now().Sub(asked) < p.config.Pause {
+				sleep(ctx, p.config.Pause) // it does not wait, or it gives out the same again
+			}
 			continue
 		}
 		if again, err := p.failed(ctx, failure("getUpdates", err, repeatable)); !again {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -193,6 +194,40 @@ func TestIdle(t *testing.T) {
 		}
 		stopped(t, stop)
 	})
+}
+
+// TestImpatientServer checks that a server which does not wait for updates, or gives out the same ones for ever, is asked
+// once a second.
+func TestImpatientServer(t *testing.T) {
+	for name, updates := range map[string]string{
+		"that does not wait":         `[]`,
+		"that forgets what arrived":  `[{"update_id":7,"message":{"message_id":1,"date":1,"chat":{"id":1001,"type":"private"},"from":{"id":1001,"first_name":"Ada"},"text":"hi"}}]`,
+		"whose updates say nothing":  `[{"update_id":7}]`,
+		"whose updates are for none": `null`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLoft(func(c *telegram.Config) {
+					c.Pause = 0
+					inner := c.HTTP.Transport
+					c.HTTP.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+						resp, err := inner.RoundTrip(r)
+						if strings.HasSuffix(r.URL.Path, "/getUpdates") && err == nil {
+							resp.Body = io.NopCloser(strings.NewReader(`{"ok":true,"result":` + updates + `}`))
+						}
+						return resp, err
+					})
+					c.LongPoll = 500 * time.Millisecond // which are no seconds
+				})
+				stop := l.run(t.Context())
+				time.Sleep(time.Minute)
+				if n := l.Calls("getUpdates"); n < 30 || n > 62 {
+					t.Errorf("it asked %d times in a minute", n)
+				}
+				stopped(t, stop)
+			})
+		})
+	}
 }
 
 // TestSlowDown checks that the bot waits as long as Telegram says, and that pauses grow with failures in a row.

@@ -24,8 +24,10 @@ const sendDocument = "sendDocument"
 // uploadOf returns the way to send a file by which people see or hear it in the chat, if there is one.
 func (d *Driver) uploadOf(file *channel.File) upload {
 	media, _, _ := strings.Cut(strings.ToLower(file.Media), ";")
-	switch media = strings.TrimSpace(media); {
-	case file.Voice && (media == "audio/ogg" || media == "audio/opus" || media == "audio/mpeg" || media == "audio/mp4"):
+	media = strings.TrimSpace(media)
+	song := media == "audio/mpeg" || media == "audio/mp4" || media == "audio/x-m4a" || media == "audio/m4a"
+	switch {
+	case file.Voice && (song || media == "audio/ogg" || media == "audio/opus"):
 		return d.voice()
 	case (media == "image/jpeg" || media == "image/png") && file.Size <= photoLimit:
 		return d.photo()
@@ -33,7 +35,7 @@ func (d *Driver) uploadOf(file *channel.File) upload {
 		return d.animation()
 	case media == "video/mp4":
 		return d.video()
-	case media == "audio/mpeg" || media == "audio/mp4":
+	case song:
 		return d.audio()
 	}
 	return d.document()
