@@ -112,6 +112,7 @@ var layout = []struct {
 	{"sensor/heartbeat", "agenda config journal org orgquery plist protocol sensor", "looks whether there is anything to do before a model is asked; how it is asked is not its business"},
 	{"channel", "act channel/rich kind policy protocol sensor", "messages elsewhere: events with a route, and a kind that sends; a driver below it knows only its chat"},
 	{"channel/rich", "org", "the text of chats: characters, and how they look"},
+	{"channel/signal", "channel channel/rich lru", "the chats of Signal, by a signal-cli that runs beside; it knows nothing of the kernel"},
 	{"channel/channeltest", "channel channel/rich", "tests only: a chat in memory, what every driver keeps, and servers of chats"},
 	{"channel/telegram", "channel channel/rich lru secret", "bots of Telegram: updates and methods; what a message means is known above"},
 	{"channel/channeltest/telegramtest", "", "tests only: a Bot API server; it knows none of the driver's types, so that it judges for itself"},
