@@ -47,7 +47,14 @@ type sent struct {
 	Number      string `json:"destinationNumber"`
 	UUID        string `json:"destinationUuid"`
 	Edit        *edit  `json:"editMessage"`
-	content
+
+	what content // its fields are beside these
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (s *sent) UnmarshalJSON(line []byte) error {
+	type fields sent // without this method
+	return cmp.Or(json.Unmarshal(line, (*fields)(s)), json.Unmarshal(line, &s.what))
 }
 
 // content is what somebody wrote or did.
@@ -167,7 +174,7 @@ func (d *Driver) message(ctx context.Context, line string) (channel.Message, boo
 			d.learn(ctx, e.UUID)
 		}
 		sent := e.Sync.Sent
-		data, change = &sent.content, sent.Edit
+		data, change = &sent.what, sent.Edit
 		to := d.person(address{sent.Number, sent.UUID, sent.Destination}, "")
 		m.Chat = channel.Chat{ID: to.ID, Title: to.Name}
 	case e.Call != nil && e.Call.Offer != nil:
