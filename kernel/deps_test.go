@@ -125,7 +125,7 @@ var layout = []struct {
 	{"doctor", "action config journal llm memory policy prompt protocol rpc sandbox secret skill watch websearch", "looks at every package's files from outside, and mends them"},
 	{"archive", "config journal protocol", "packs an instance and unpacks it; what the files say is not its business"},
 	{"instance", "config cover fetch hook keys mcp policy process sandbox secret skill skillmd wayout websearch", "what one home's paths and settings are for other packages; a kernel and the commands that need none are made of it"},
-	{"service", "action agent agent/gate agent/history config doctor explain journal kind lisp llm llm/builtin llm/route logfile memory org policy prompt protocol reaction rpc sensor/heartbeat sensor/tasks session settings skill skillmd tool undo", "answers the methods of the wire, a small type for each family; what it answers from is made elsewhere"},
+	{"service", "action agent agent/gate agent/history channel channel/access config doctor explain journal kind lisp llm llm/builtin llm/route logfile memory org policy prompt protocol reaction rpc sensor/heartbeat sensor/tasks session settings skill skillmd tool undo", "answers the methods of the wire, a small type for each family; what it answers from is made elsewhere"},
 	{"modeltest", "action config journal plist protocol rpc", "what a model does in each dialect; it runs kernels that it is given, and knows them by the wire and the journal"},
 	{"daemon", "*", "wiring"},
 	{"cmd", "*", "the program's edge"},

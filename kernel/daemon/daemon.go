@@ -122,6 +122,7 @@ type daemon struct {
 	subagents *subagent.Pool
 	clients   clients.Clients
 	channels  channel.Drivers
+	access    channelAccess
 	tasks     *tasks.Sensor
 	tags      *tasks.Tags // of tasks, which are held in what models write
 	heartbeat *heartbeat.Sensor
@@ -221,6 +222,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	if err := d.openTools(settings); err != nil {
 		return err
 	}
+	d.access = d.openAccess()
 	d.openChannels()
 	conversations := &lateSessions{}
 	d.tasks, d.heartbeat = d.openTasks(conversations), d.openHeartbeat(conversations, home)

@@ -63,6 +63,12 @@ const (
 	MethodSkillTest        = "skill/test"
 	MethodSkillGrant       = "skill/grant"
 	MethodPolicyList       = "policy/list"
+	MethodChannelList      = "channel/list"
+	MethodChannelAdd       = "channel/add"
+	MethodChannelTest      = "channel/test"
+	MethodChannelPair      = "channel/pair"
+	MethodChannelPeople    = "channel/people"
+	MethodChannelAllow     = "channel/allow"
 	MethodSetupFind        = "setup/find"
 	MethodSetupModels      = "setup/models"
 	MethodSetupAdd         = "setup/add"
@@ -171,6 +177,12 @@ func Methods() []Method {
 		{MethodSkillTest, typeOf[SkillParams](), typeOf[SkillTestResult]()},
 		{MethodSkillGrant, typeOf[SkillGrantParams](), typeOf[SkillGrantResult]()},
 		{MethodPolicyList, typeOf[Empty](), typeOf[PolicyListResult]()},
+		{MethodChannelList, typeOf[Empty](), typeOf[ChannelListResult]()},
+		{MethodChannelAdd, typeOf[ChannelAddParams](), typeOf[ChannelAddResult]()},
+		{MethodChannelTest, typeOf[ChannelParams](), typeOf[ChannelTestResult]()},
+		{MethodChannelPair, typeOf[ChannelPairParams](), typeOf[ChannelPairResult]()},
+		{MethodChannelPeople, typeOf[Empty](), typeOf[ChannelPeopleResult]()},
+		{MethodChannelAllow, typeOf[ChannelAllowParams](), typeOf[ChannelPeopleResult]()},
 		{MethodSetupFind, typeOf[Empty](), typeOf[SetupFindResult]()},
 		{MethodSetupModels, typeOf[SetupModelsParams](), typeOf[SetupModelsResult]()},
 		{MethodSetupAdd, typeOf[SetupAddParams](), typeOf[SetupAddResult]()},

@@ -167,3 +167,9 @@ func (g *Guard) Decide(ctx context.Context, on string, m channel.Message) Decisi
 	}
 	return d
 }
+
+// May reports whether somebody is an owner or a friend.
+func (r *Rules) May(on, id string) bool {
+	role := r.people[[2]string{on, id}].Role
+	return r.unread == "" && r.barred[id] == 0 && (role == Owner || role == Friend)
+}

@@ -42,7 +42,7 @@ const (
 	attemptsOfAll   = 30 // wrong codes on one channel within an hour; then all are refused for an hour
 	attemptsLast    = time.Hour
 	mostCodes       = 20 // that are valid at a time on one channel
-	stateOfPairings = "pairings"
+	stateOfPairings = "access/pairings"
 )
 
 // crockford are the digits of a code. I, L, O and U are none of them, so that nobody takes one for another.

@@ -175,16 +175,14 @@ func Changes(running, wanted []config.Channel) (end, begin []config.Channel) {
 	return end, begin
 }
 
-// ErrNoCheck is the error of [Test] for a driver that cannot be tested.
-var ErrNoCheck = errors.New("this kind of channel has no account that could be tested")
-
-// Test asks the chat's server whether the channel's key is valid, and returns the agent's account there.
+// Test asks the chat's server whether the channel's key is valid, and returns the agent's account there. For a kind of
+// channel without accounts the error is [errors.ErrUnsupported].
 func Test(ctx context.Context, d channel.Driver) (channel.Person, error) {
 	checker, ok := d.(interface {
 		Check(ctx context.Context) (channel.Person, error)
 	})
 	if !ok {
-		return channel.Person{}, ErrNoCheck
+		return channel.Person{}, fmt.Errorf("test %s: %w", d.Name(), errors.ErrUnsupported)
 	}
 	return checker.Check(ctx)
 }

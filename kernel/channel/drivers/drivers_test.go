@@ -83,9 +83,11 @@ func TestDrivers(t *testing.T) {
 // silent is a driver without an account.
 type silent struct{ channel.Driver }
 
+func (silent) Name() string { return "silent" }
+
 // TestTest checks that a driver without an account says so.
 func TestTest(t *testing.T) {
-	if _, err := drivers.Test(context.Background(), silent{}); !errors.Is(err, drivers.ErrNoCheck) {
+	if _, err := drivers.Test(context.Background(), silent{}); !errors.Is(err, errors.ErrUnsupported) {
 		t.Error(err)
 	}
 }
