@@ -113,7 +113,9 @@ func (m inMemory) RoundTrip(req *http.Request) (resp *http.Response, err error) 
 			if p != any(http.ErrAbortHandler) {
 				panic(p)
 			}
-			resp, err = nil, io.ErrUnexpectedEOF
+			if resp, err = nil, carried.err; err == nil {
+				err = io.ErrUnexpectedEOF
+			}
 		}
 	}()
 	m.server.ServeHTTP(recorder, req)
