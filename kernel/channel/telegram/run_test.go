@@ -394,3 +394,13 @@ func BenchmarkReceive(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkSend measures how long a message takes until Telegram has it, over a socket.
+func BenchmarkSend(b *testing.B) {
+	d := telegram.New(telegram.Config{Token: telegramtest.Token, URL: telegramtest.New().Start(b).URL})
+	for b.Loop() {
+		if _, err := d.Send(b.Context(), text(ada, "hi")); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
