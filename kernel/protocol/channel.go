@@ -95,7 +95,7 @@ type ChannelPeopleResult struct {
 // ChannelPerson is a row of the table of people. Role is :owner, :friend or :blocked.
 type ChannelPerson struct {
 	Line    int     `json:"line"`
-	Channel string  `json:"channel"`
+	Channel Channel `json:"channel"`
 	ID      string  `json:"id"`
 	Who     string  `json:"who,omitempty"`
 	Role    Keyword `json:"role"`
@@ -105,7 +105,7 @@ type ChannelPerson struct {
 // ChannelChat is a row of the table of chats. Answers is :always, :mention, :reply or :never.
 type ChannelChat struct {
 	Line    int     `json:"line"`
-	Channel string  `json:"channel"`
+	Channel Channel `json:"channel"`
 	Chat    string  `json:"chat"`
 	Answers Keyword `json:"answers"`
 	Anyone  bool    `json:"anyone,omitempty"`
@@ -115,7 +115,7 @@ type ChannelChat struct {
 // ChannelAllowParams gives somebody a role on a channel: :friend, which is the default, :owner or :blocked. Who is what
 // they are called, for people.
 type ChannelAllowParams struct {
-	Channel string  `json:"channel"`
+	Channel Channel `json:"channel"`
 	ID      string  `json:"id"`
 	Who     string  `json:"who,omitempty"`
 	Role    Keyword `json:"role,omitempty"`

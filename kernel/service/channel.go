@@ -143,10 +143,10 @@ func (s Channels) people(context.Context, protocol.Empty) (protocol.ChannelPeopl
 	rules := s.People.Rules()
 	result := protocol.ChannelPeopleResult{File: s.People.Path, Messages: rules.Limits().Messages, Cost: rules.Limits().Cost}
 	for _, p := range rules.People() {
-		result.People = append(result.People, protocol.ChannelPerson{Line: p.Line, Channel: p.Channel, ID: p.ID, Who: p.Who, Role: protocol.Keyword(p.Role), Since: p.Since})
+		result.People = append(result.People, protocol.ChannelPerson{Line: p.Line, Channel: protocol.Channel(p.Channel), ID: p.ID, Who: p.Who, Role: protocol.Keyword(p.Role), Since: p.Since})
 	}
 	for _, c := range rules.Chats() {
-		result.Chats = append(result.Chats, protocol.ChannelChat{Line: c.Line, Channel: c.Channel, Chat: c.ID, Answers: protocol.Keyword(c.Answers), Anyone: c.Anyone, What: c.What})
+		result.Chats = append(result.Chats, protocol.ChannelChat{Line: c.Line, Channel: protocol.Channel(c.Channel), Chat: c.ID, Answers: protocol.Keyword(c.Answers), Anyone: c.Anyone, What: c.What})
 	}
 	for _, fault := range rules.Faults() {
 		result.Faults = append(result.Faults, fault.Error())
@@ -160,11 +160,11 @@ func (s Channels) allow(ctx context.Context, p protocol.ChannelAllowParams) (res
 		return result, protocol.Errorf(protocol.CodeInvalidParams, "a role is owner, friend or blocked, not %q", role)
 	}
 	if role != access.Blocked { // who is kept out may be kept out of a channel that is gone
-		if _, err := s.find(p.Channel); err != nil {
+		if _, err := s.find(string(p.Channel)); err != nil {
 			return result, err
 		}
 	}
-	if err := s.People.Set(p.Channel, p.ID, p.Who, role, s.Now()); err != nil {
+	if err := s.People.Set(string(p.Channel), p.ID, p.Who, role, s.Now()); err != nil {
 		return result, protocol.Errorf(protocol.CodeStorage, "nothing was written: %v", fmt.Errorf("%s of %s: %w", p.ID, p.Channel, err))
 	}
 	s.PeopleChanged()

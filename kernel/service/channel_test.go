@@ -111,7 +111,7 @@ func TestChannels(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	var people protocol.ChannelPeopleResult
-	allow := func(on, id string, role protocol.Keyword) error {
+	allow := func(on protocol.Channel, id string, role protocol.Keyword) error {
 		people = protocol.ChannelPeopleResult{}
 		return conn.Call(within(t), protocol.MethodChannelAllow, protocol.ChannelAllowParams{Channel: on, ID: id, Who: "Ann", Role: role}, &people)
 	}
