@@ -52,19 +52,19 @@ func (f found) why() (why []string) {
 }
 
 // beat looks for what there is to do at a planned time, and reports an event if there is anything, or if a skill is for every
-// heartbeat.
-func (s *Sensor) beat(ctx context.Context, planned time.Time) {
+// heartbeat. It returns false if the journal failed before that.
+func (s *Sensor) beat(ctx context.Context, planned time.Time) bool {
 	now := s.config.Now()
 	if s.open != nil {
 		s.note(now, "left out: the last one is still at work")
-		return
+		return true
 	}
 	f := found{}
 	if s.on() {
 		var err error
 		if f, err = s.inspect(ctx, now); err != nil {
 			s.warn(ctx, "a heartbeat is left out", err)
-			return
+			return false
 		}
 	}
 	why := f.why()
@@ -82,14 +82,15 @@ func (s *Sensor) beat(ctx context.Context, planned time.Time) {
 	lease.Text = event.Text
 	if !s.config.Matches(ctx, event) {
 		s.note(now, unmatched(why, unasked))
-		return
+		return true
 	}
 	lease, err := s.config.Leases.Lease(ctx, lease)
-	if err != nil {
-		if protocol.ErrorCode(err) != protocol.CodeConflict {
-			s.warn(ctx, "a heartbeat is left out", err)
-		}
-		return
+	switch {
+	case protocol.ErrorCode(err) == protocol.CodeConflict: // it was at that time
+		return true
+	case err != nil:
+		s.warn(ctx, "a heartbeat is left out", err)
+		return false
 	}
 	s.open = &lease
 	if len(why) > 0 && !unasked {
@@ -106,6 +107,7 @@ func (s *Sensor) beat(ctx context.Context, planned time.Time) {
 		lease.State = journal.LeaseRunning
 		s.keep(ctx)
 	}
+	return true
 }
 
 // unmatched says why a beat was for nobody.

@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -264,8 +265,25 @@ func (s *Sensor) look(ctx context.Context) {
 	}
 	if s.open == nil && !s.urgentAt.IsZero() && !s.urgentAt.After(now) {
 		s.urgentAt, s.lastTime = time.Time{}, now
-		s.beat(ctx, now.Truncate(time.Second))
+		if !s.beat(ctx, s.moment(ctx)) {
+			s.urgentAt = now.Add(urgentPause)
+		}
 	}
+}
+
+// moment returns now as the planned time of a beat that is not planned: the first second from now that no beat had, which a
+// kernel before may have had.
+func (s *Sensor) moment(ctx context.Context) time.Time {
+	const lookedAt = 20
+	at := s.config.Now().Truncate(time.Second)
+	beats, err := s.config.Leases.LeasesOf(ctx, journal.HeartbeatTask, lookedAt)
+	if err != nil {
+		s.warn(ctx, "the last beats are not read", err)
+	}
+	for slices.ContainsFunc(beats, func(l journal.Lease) bool { return l.Planned.Equal(at) }) {
+		at = at.Add(time.Second)
+	}
+	return at
 }
 
 // lookForUrgent plans a beat for urgent events that came since the last one, also outside the active hours.
@@ -367,7 +385,7 @@ func inWords(b config.Heartbeat) string {
 func (s *Sensor) Begin(ctx context.Context) (lease journal.Lease, err error) {
 	ended := s.do(ctx, func(ctx context.Context) {
 		if s.open == nil {
-			s.beat(ctx, s.config.Now().Truncate(time.Second))
+			s.beat(ctx, s.moment(ctx))
 		}
 		if s.open == nil || s.open.State.Final() {
 			err = protocol.Errorf(protocol.CodeConflict, "the heartbeat asked no model: %s", s.last)

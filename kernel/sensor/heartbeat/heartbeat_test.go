@@ -254,3 +254,20 @@ func BenchmarkNothingToDo(b *testing.B) {
 	stop()
 	<-ended
 }
+
+// An urgent event of the second in which a beat began already has a beat, too: after the end of a kernel nothing keeps them
+// apart.
+func TestUrgentInOneSecond(t *testing.T) {
+	urgent := protocol.Field{Key: "urgent", Value: true}
+	bubble(t, "UTC", "2027-03-01 09:05", func(h *home) {
+		h.list, h.takes = "# nothing\n", 10*time.Millisecond
+		k := h.start(0)
+		k.report("a", "wet", urgent)
+		time.Sleep(300 * time.Millisecond)
+		k.end()
+		k = h.start(0)
+		defer k.end()
+		k.report("b", "wetter", urgent)
+		h.expect("2027-03-01 09:06", "Mon 09:05 +0000 1 event; Mon 09:05 +0000 1 event")
+	})
+}
