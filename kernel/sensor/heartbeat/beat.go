@@ -3,6 +3,7 @@ package heartbeat
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -56,7 +57,7 @@ func (f found) why() (why []string) {
 func (s *Sensor) beat(ctx context.Context, planned time.Time) bool {
 	now := s.config.Now()
 	if s.open != nil {
-		s.note(now, "left out: the last one is still at work")
+		s.leaveOut(ctx, now)
 		return true
 	}
 	f := found{}
@@ -93,11 +94,14 @@ func (s *Sensor) beat(ctx context.Context, planned time.Time) bool {
 		return false
 	}
 	s.open = &lease
+	note := "asked no model, and a skill looked"
 	if len(why) > 0 && !unasked {
-		s.note(now, "asked about "+strings.Join(why, ", "))
-	} else {
-		s.note(now, "asked no model, and a skill looked")
+		note = "asked about " + strings.Join(why, ", ")
 	}
+	if s.leftOut > 0 {
+		note += fmt.Sprintf(", also for %d that were left out", s.leftOut)
+	}
+	s.note(now, note)
 	_, err = s.take(ctx, event)
 	switch {
 	case ctx.Err() != nil: // the next kernel goes on
@@ -108,6 +112,36 @@ func (s *Sensor) beat(ctx context.Context, planned time.Time) bool {
 		s.keep(ctx)
 	}
 	return true
+}
+
+// leaveOut notes that a beat does not begin because the open one has not ended. If that waits for a person it is counted.
+func (s *Sensor) leaveOut(ctx context.Context, now time.Time) {
+	turns, err := s.turns(ctx)
+	if err != nil {
+		s.warn(ctx, "the turns of a heartbeat are not found", err)
+	}
+	if !slices.ContainsFunc(turns, func(turn journal.Turn) bool { return turn.State == protocol.TurnWaiting }) {
+		s.note(now, "left out: the last one is still at work")
+		return
+	}
+	s.leftOut++
+	s.remind = true
+	s.note(now, fmt.Sprintf("left out, %d so far: the last one waits for you in the conversation %s", s.leftOut, Session))
+}
+
+// tellWaiting begins to tell the person, once for each beat, that it waits for them and no other begins.
+func (s *Sensor) tellWaiting(ctx context.Context, goroutines *sync.WaitGroup) {
+	if !s.remind || s.open == nil {
+		return
+	}
+	s.remind = false
+	news := News{ID: s.open.Event() + "+waits", Session: s.open.Session, Text: fmt.Sprintf(
+		"A heartbeat waits for you in the conversation %s since %s, and no other begins before you have answered: M-x org-agent-approvals.", Session, s.open.Planned.In(s.settings.Zone).Format("15:04"))}
+	goroutines.Go(func() {
+		if err := s.config.Tell(ctx, news); err != nil {
+			s.warn(ctx, "that a heartbeat waits is not told, and is tried again with the next one", err)
+		}
+	})
 }
 
 // unmatched says why a beat was for nobody.
@@ -364,5 +398,12 @@ func (s *Sensor) finishTelling(ctx context.Context, lease journal.Lease) {
 	s.again = time.Time{}
 	*s.open = lease
 	s.keep(ctx)
-	s.open = nil
+	s.open, s.remind = nil, false
+	if s.leftOut == 0 {
+		return
+	}
+	if active(s.settings, s.config.Now()) {
+		s.beat(ctx, s.moment(ctx))
+	}
+	s.leftOut = 0
 }

@@ -7,7 +7,8 @@
 // is the token alone.
 //
 // A beat that is reported is leased in the journal before. A kernel that starts again goes on between lease and turn, turn and
-// telling. The events that a beat was shown wait until its turns have answered.
+// telling. The events that a beat was shown wait until its turns have answered. One beat is at work at a time. Those that come
+// while it waits for the person are counted, and one stands for all of them when it has ended.
 //
 // Ownership: all state belongs to the goroutine of [Sensor.Run]. [Sensor.TurnEnded], [Sensor.Reload], [Sensor.Takes] and [Sensor.Enqueue] may be
 // called from any goroutine; the last waits for the disk.
@@ -115,6 +116,8 @@ type Sensor struct {
 	urgentAt time.Time // when to beat for urgent events; zero if there are none
 	urgent   int64     // the last urgent event for which it beats
 	lastTime time.Time // of the last beat for urgent events
+	leftOut  int       // beats since the open one waits for a person, for all of which one stands when it has ended
+	remind   bool      // the person is to be told that it waits
 	last     string    // what became of the last beat, for people
 }
 
@@ -220,6 +223,7 @@ func (s *Sensor) Run(ctx context.Context, take sensor.Take) error {
 		s.conclude(ctx)
 		s.look(ctx)
 		s.tell(ctx, &goroutines)
+		s.tellWaiting(ctx, &goroutines)
 		timer.Reset(s.wait())
 	}
 }

@@ -271,3 +271,46 @@ func TestUrgentInOneSecond(t *testing.T) {
 		h.expect("2027-03-01 09:06", "Mon 09:05 +0000 1 event; Mon 09:05 +0000 1 event")
 	})
 }
+
+// While a beat waits for the person no other begins. They are counted, and the person is told once that they are waited for.
+// When they have answered, one beat at once stands for all that were left out, within the active hours.
+func TestWaitsForPerson(t *testing.T) {
+	bubble(t, "UTC", "2027-03-01 09:05", func(h *home) {
+		h.list, h.takes, h.waits = "- look\n", 2*time.Hour+15*time.Minute, true
+		k := h.start(0)
+		last := func() string {
+			state, err := k.sensor.State(context.Background(), 1)
+			if err != nil {
+				t.Error(err)
+			}
+			return state.Last
+		}
+		h.expect("2027-03-01 09:50", "Mon 09:30 +0000 1 checklist item")
+		if len(h.told) > 0 {
+			t.Errorf("told is %q before a beat is left out", h.told)
+		}
+		h.expect("2027-03-01 10:35", "")
+		if got := last(); got != "10:30 left out, 2 so far: the last one waits for you in the conversation Heartbeat" {
+			t.Errorf("it says %q", got)
+		}
+		var told []string
+		for id, text := range h.told {
+			if strings.HasSuffix(id, "+waits") {
+				told = append(told, text)
+			}
+		}
+		if len(told) != 1 || len(h.told) != 1 || !strings.Contains(told[0], "waits for you in the conversation Heartbeat since 09:30") {
+			t.Errorf("told is %q", h.told)
+		}
+		h.waits, h.takes = false, time.Second
+		h.expect("2027-03-01 11:50", "Mon 11:45 +0000 1 checklist item")
+		if got := last(); got != "11:45 asked about 1 checklist item, also for 4 that were left out: nothing needs you" {
+			t.Errorf("it says %q", got)
+		}
+		h.waits, h.takes = true, 13*time.Hour
+		h.expect("2027-03-01 22:30", "Mon 12:00 +0000 1 checklist item")
+		h.waits, h.takes = false, time.Second
+		h.expect("2027-03-02 08:05", "Tue 08:00 +0000 1 checklist item")
+		k.end()
+	})
+}

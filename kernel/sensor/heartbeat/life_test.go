@@ -35,6 +35,7 @@ type home struct {
 	answer    string             // of a model
 	state     protocol.TurnState // in which a turn ends
 	takes     time.Duration      // that a turn takes
+	waits     bool               // meanwhile it waits for a person
 
 	mu     sync.Mutex
 	skew   time.Duration // of the clock from that of the bubble
@@ -187,6 +188,11 @@ func (k *kernel) take(ctx context.Context, event protocol.Event) (protocol.Event
 		k.events = append(k.events, event)
 		k.beats = append(k.beats, time.Now().Add(k.skew).In(k.settings.Zone).Format("Mon 15:04 -0700 ")+event.Payload.Text("reasons"))
 		k.mu.Unlock()
+		if k.waits {
+			if _, err := k.j.Turns.SetTurn(context.Background(), journal.TurnChange{ID: turn.ID, State: protocol.TurnWaiting}); err != nil {
+				return protocol.EventResult{}, err
+			}
+		}
 		k.ended.Go(func() {
 			select {
 			case <-time.After(k.takes):
