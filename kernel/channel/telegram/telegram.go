@@ -3,7 +3,7 @@
 // Ordering: what happens in a chat is delivered in the order in which Telegram has it. Telegram is told that an update
 // arrived only after receive took all that it says, so that nothing is lost with the program; what was taken and not
 // told is delivered again with the same IDs. Blocking: Run waits for Telegram and for receive; the other methods wait
-// for Telegram's answer. Ownership: the goroutines of Run have ended when it returns. An [channel.Attachment] is
+// for Telegram's answer. Ownership: the goroutines of Run have ended when it returns. A [channel.Attachment] is
 // fetched by whoever opens it.
 //
 // A bot never hears that somebody deleted a message. In a group it hears of reactions only as an administrator, and,
