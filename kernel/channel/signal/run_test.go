@@ -230,10 +230,14 @@ func TestUnusable(t *testing.T) {
 			} else {
 				close(connected)
 			}
-			err := New(config).Run(ctx, func(context.Context, channel.Message) error { return nil })
+			d := New(config)
+			err := d.Run(ctx, func(context.Context, channel.Message) error { return nil })
 			<-connected
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("it ended with %v", err)
+			}
+			if _, err := d.Send(ctx, channel.Outgoing{ID: "o", Chat: ada.Number, Text: plain("x")}); class(err) != channel.Temporary || ctx.Err() != nil {
+				t.Errorf("afterwards: %v", err)
 			}
 		})
 	}

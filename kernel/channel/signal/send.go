@@ -3,18 +3,50 @@ package signal
 import (
 	"context"
 	"errors"
+	"time"
 
 	"org-agent/kernel/channel"
 	"org-agent/kernel/channel/rich"
 )
 
-// do calls a method over the connection of this moment. Without one nothing was done, and may be later.
+// do calls a method over the connection of this moment. Without one nothing was done, and may be later. A channel that has
+// just begun is given the time to connect. If the account cannot be used any more, the channel ends.
 func (d *Driver) do(ctx context.Context, method string, p params, file *dataURI, result any) error {
-	c := d.link.Load()
-	if c == nil {
-		return temporary(errors.New("signal-cli is not connected"))
+	c, err := d.connection(ctx)
+	if err != nil {
+		return err
 	}
-	return c.callWith(ctx, method, p, file, result)
+	err = c.callWith(ctx, method, p, file, result)
+	var failure *channel.Failure
+	if errors.As(err, &failure) && failure.Class == channel.Unauthorized {
+		c.close(err)
+	}
+	return err
+}
+
+// startLimit is how long a message waits for a channel that has not connected yet.
+const startLimit = 10 * time.Second
+
+// connection returns the connection of this moment.
+func (d *Driver) connection(ctx context.Context) (*connection, error) {
+	timer := time.NewTimer(startLimit)
+	defer timer.Stop()
+	select {
+	case <-d.first:
+	case <-timer.C:
+	case <-ctx.Done():
+		return nil, temporary(ctx.Err())
+	}
+	if c := d.link.Load(); c != nil {
+		return c, nil
+	}
+	return nil, temporary(errors.New("signal-cli is not connected"))
+}
+
+// tried says that there is a connection, or that there is none.
+func (d *Driver) tried(c *connection) {
+	d.link.Store(c)
+	d.once.Do(func() { close(d.first) })
 }
 
 // compose returns the parameters of a text to a chat.

@@ -78,7 +78,10 @@ type Driver struct {
 	files  chan struct{} // holds one value while an attachment is fetched, so that only one is in memory
 
 	uuid atomic.Pointer[string] // of the account, once it is known
-	link atomic.Pointer[connection]
+
+	link  atomic.Pointer[connection] // that of this moment, nil without one
+	first chan struct{}              // closed when the first attempt of Run has succeeded or failed
+	once  sync.Once                  // closes it
 
 	quotes    *lru.Cache[string, string] // texts by the ids of their messages
 	names     *lru.Cache[string, string] // what people call themselves, by their ids
@@ -97,7 +100,7 @@ var (
 func New(c Config) *Driver {
 	c.Pause, c.LongestPause = cmp.Or(c.Pause, time.Second), cmp.Or(c.LongestPause, 5*time.Minute)
 	d := &Driver{
-		config: c, log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), limits: limits{48 << 20, 8 << 20}, files: make(chan struct{}, 1),
+		config: c, log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), limits: limits{48 << 20, 8 << 20}, first: make(chan struct{}), files: make(chan struct{}, 1),
 		quotes: lru.New[string, string](quoteBound), names: lru.New[string, string](nameBound), originals: lru.New[string, string](nameBound),
 	}
 	if validUUID(c.Account) {
@@ -166,6 +169,7 @@ func (c *Config) endpoint() (network, address string, err error) {
 
 // Run implements [channel.Driver]. It returns nil when ctx ends. An error means that the account cannot be used.
 func (d *Driver) Run(ctx context.Context, receive func(context.Context, channel.Message) error) error {
+	defer d.tried(nil)
 	if err := d.config.check(); err != nil {
 		return err
 	}
@@ -194,6 +198,7 @@ func (d *Driver) connect(ctx context.Context, box *box) error {
 		if errors.As(err, &failure) && failure.Class == channel.Unauthorized {
 			return err
 		}
+		d.tried(nil)
 		if connected && time.Since(began) > pauses.last {
 			pauses.last, away = 0, false
 		}
@@ -231,8 +236,8 @@ func (d *Driver) converse(ctx context.Context, box *box) (connected bool, err er
 	if err != nil {
 		return false, cmp.Or(c.fatal(), err)
 	}
-	d.link.Store(c)
-	defer d.link.CompareAndSwap(c, nil)
+	d.tried(c)
+	defer d.tried(nil)
 	d.log.Info("connected to signal-cli", "channel", d.Name())
 	select {
 	case <-c.ended:

@@ -163,7 +163,12 @@ func (c *client) perform(method string, a arguments) (any, *Error) {
 		return map[string]string{"version": "0.14.5"}, nil
 	case "listAccounts":
 		list := []map[string]string{}
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
 		for _, one := range s.accounts() {
+			if s.unlinked && one == s.config.Account {
+				continue
+			}
 			list = append(list, map[string]string{"number": one.Number})
 		}
 		return list, nil
@@ -174,6 +179,9 @@ func (c *client) perform(method string, a arguments) (any, *Error) {
 	}
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if s.unlinked && account == s.config.Account.Number {
+		return nil, &Error{Code: InternalError, Message: "Failed to send message: [401] Authorization failed! (AuthorizationFailedException) (UnexpectedErrorException)"}
+	}
 	return s.world.perform(account, method, a)
 }
 

@@ -52,10 +52,14 @@ type Server struct {
 	working sync.WaitGroup
 	done    chan struct{}
 
+	reporting sync.Mutex // held while an envelope is on its way to the clients
+
 	mutex   sync.Mutex
 	changed chan struct{} // closed at every change
 	away    bool
 	ended   bool
+
+	unlinked bool // the account cannot be used any more
 
 	listener     net.Listener
 	clients      map[*client]bool
@@ -146,6 +150,21 @@ func (s *Server) Vanish() {
 		clear(s.clients)
 	})
 }
+
+// Drop ends all connections, after what was reported to them is written.
+func (s *Server) Drop() {
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
+	s.change(func() {
+		for c := range s.clients {
+			_ = c.socket.Close()
+		}
+		clear(s.clients)
+	})
+}
+
+// Unlink ends the account: Signal does not know the device any more.
+func (s *Server) Unlink() { s.change(func() { s.unlinked = true }) }
 
 // Return starts the daemon again, at the same address. What Signal's servers kept is there.
 func (s *Server) Return() {
@@ -284,21 +303,23 @@ func (s *Server) Waiting() int {
 // pump fetches envelopes and reports them.
 func (s *Server) pump() {
 	for {
+		s.reporting.Lock()
 		s.mutex.Lock()
 		changed, ended := s.changed, s.ended
 		next, to, fetched := s.fetch()
 		s.mutex.Unlock()
+		for _, one := range to {
+			one.client.report(next, one.subscription)
+		}
+		s.reporting.Unlock()
 		switch {
 		case ended:
 			return
 		case !fetched:
 			<-changed
-			continue
+		default:
+			s.change(func() {})
 		}
-		for _, one := range to {
-			one.client.report(next, one.subscription)
-		}
-		s.change(func() {})
 	}
 }
 
