@@ -2,6 +2,7 @@ package drivers
 
 import (
 	"org-agent/kernel/channel"
+	"org-agent/kernel/channel/signal"
 	"org-agent/kernel/channel/telegram"
 )
 
@@ -9,6 +10,7 @@ import (
 func All() List {
 	return List{
 		telegramDriver(),
+		signalDriver(),
 	}
 }
 
@@ -26,6 +28,24 @@ func telegramDriver() Driver {
 		},
 		open: func(s settings) channel.Driver {
 			return telegram.New(telegram.Config{Name: s.name, Token: s.keys["TOKEN"], URL: s.properties["URL"], State: s.State, Logger: s.Logger})
+		},
+	}
+}
+
+func signalDriver() Driver {
+	return Driver{
+		Name: signal.Name,
+		Properties: []Property{
+			{Name: "ACCOUNT", Doc: "the number of the agent's account, such as +4915112345678, or its UUID", Required: true},
+			{Name: "ADDRESS", Doc: "where signal-cli listens: the path of its socket, or HOST:PORT", Required: true},
+		},
+		Begin: []string{
+			"Install signal-cli, and give the agent a number of its own: signal-cli -a NUMBER register, then signal-cli -a NUMBER verify CODE. An agent that is linked to your own account reads all of yours and writes as you.",
+			"Give it a name: signal-cli -a NUMBER updateProfile --given-name NAME.",
+			"Run its daemon: signal-cli -a NUMBER daemon --socket PATH --receive-mode manual. In the mode manual nothing is lost while the agent does not run. Whoever can open the socket has the account.",
+		},
+		open: func(s settings) channel.Driver {
+			return signal.New(signal.Config{Name: s.name, Account: s.properties["ACCOUNT"], Address: s.properties["ADDRESS"], State: s.State, Logger: s.Logger})
 		},
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"org-agent/kernel/channel"
@@ -188,6 +189,30 @@ func TestPauses(t *testing.T) {
 	if other := (&pauses{first: time.Second, longest: 5 * time.Minute}).next(); sum < 30*time.Minute || other == 0 {
 		t.Errorf("all of them are %s", sum)
 	}
+}
+
+// TestHour checks that a daemon that is away for an hour is asked some twenty times, and that the channel ends at once
+// in the middle of a pause.
+func TestHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log lockedBuffer
+		d := New(Config{Account: agent.Number, Address: t.TempDir() + "/socket", Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() {
+			ended <- d.Run(ctx, func(context.Context, channel.Message) error { return nil })
+		}()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if n := strings.Count(log.String(), "not connected"); n < 15 || n > 30 {
+			t.Errorf("it was asked %d times", n)
+		}
+		stop()
+		began := time.Now()
+		if err := <-ended; err != nil || time.Since(began) > 0 {
+			t.Errorf("it ended with %v after %s", err, time.Since(began))
+		}
+	})
 }
 
 // TestUnusable checks that the channel ends where it cannot be used, and says what to do.

@@ -37,8 +37,12 @@ import (
 	"org-agent/kernel/lru"
 )
 
+// Name is the name of the channel.
+const Name = "signal"
+
 // Config configures the channel.
 type Config struct {
+	Name string // of the channel, in lower case; "" is [Name]
 	// Account is the agent's: "+" and the number in international form, or the UUID of an account without a number.
 	Account string
 	// Address is where the daemon listens: the absolute path of its socket, or HOST:PORT. Whoever reaches it reads and
@@ -111,7 +115,7 @@ func New(c Config) *Driver {
 }
 
 // Name implements [channel.Driver].
-func (d *Driver) Name() string { return "signal" }
+func (d *Driver) Name() string { return cmp.Or(d.config.Name, Name) }
 
 // Capabilities implements [channel.Driver]. A message that is sent again appears twice: Signal gives each its own time.
 func (d *Driver) Capabilities() channel.Capabilities {
