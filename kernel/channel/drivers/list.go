@@ -23,7 +23,7 @@ func telegramDriver() Driver {
 		},
 		Begin: []string{
 			"Open Telegram and write to @BotFather, the bot that makes bots.",
-			"Send it /newbot, a name, and a username that ends in \"bot\". It answers with a token, such as 12345678:AAE….",
+			"Send it /newbot, a name, and a username that ends in \"bot\". It answers with a token: digits, a colon and letters.",
 			"For groups: send it /setprivacy and choose Disable, if the agent is to see what is not addressed to it.",
 		},
 		open: func(s settings) channel.Driver {

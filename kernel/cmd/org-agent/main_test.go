@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"org-agent/kernel/channel/channeltest/telegramtest"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/sandbox"
 )
@@ -56,6 +58,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"endless":  startEndless,
 			"model":    startModel,
+			"telegram": startTelegram,
 			"status":   checkStatus,
 			"killed":   killKernel,
 			"memory":   checkMemory,
@@ -102,6 +105,17 @@ func startModel(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Defer(server.Close)
 	useModel(ts, server.URL())
+}
+
+// startTelegram is the script command "telegram". It starts a Bot API server at $TELEGRAM, whose bot has the token in $BOT.
+func startTelegram(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: telegram")
+	}
+	server := httptest.NewServer(telegramtest.New())
+	ts.Defer(server.Close)
+	ts.Setenv("TELEGRAM", server.URL)
+	ts.Setenv("BOT", telegramtest.Token)
 }
 
 // checkStatus is "status N CMD ARGS…". It checks the exit status of the command.
