@@ -322,6 +322,7 @@ var unjudged = []struct{ path, why string }{
 	{"policy", "the rules are for the program"},
 	{"channel/access", "who may talk is for the program"},
 	{"skill", "notes are programs"},
+	{"channel/rich", "what the agent says is shown to people"},
 }
 
 // TestOneRuleOfWhatIsWithheld: whoever takes Org text apart asks package withheld what of it no

@@ -63,18 +63,16 @@ func (w *htmlWriter) blanks(line string) {
 		w.out.WriteString(html.EscapeString(line))
 		return
 	}
-	start := w.at == 0 || w.plain[w.at-1] == '\n' || w.plain[w.at-1] == ' '
+	lost := w.at == 0 || w.plain[w.at-1] == '\n' || w.plain[w.at-1] == ' ' // whether HTML would drop a blank here
 	for line != "" {
 		word, rest, blank := strings.Cut(line, " ")
 		w.out.WriteString(html.EscapeString(word))
-		if start = start && word == ""; blank && (start || rest == "" || rest[0] == ' ') {
+		if blank && lost && word == "" {
 			w.out.WriteString("&nbsp;")
-			start = true
 		} else if blank {
 			w.out.WriteByte(' ')
-			start = true
 		}
-		line = rest
+		lost, line = true, rest
 	}
 }
 

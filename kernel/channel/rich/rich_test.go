@@ -78,9 +78,9 @@ func TestUTF16(t *testing.T) {
 // TestHTML: what a browser would show of the HTML is the text, with its spans as elements.
 func TestHTML(t *testing.T) {
 	for want, text := range map[string]rich.Text{
-		"a &lt;b&gt;<br>c":           rich.Plain("a <b>\nc"),
-		"<strong>a</strong>":         {Plain: "a", Spans: []rich.Span{{Start: 0, End: 1, Style: rich.Bold}}},
-		"&nbsp;&nbsp;a&nbsp;&nbsp;b": rich.Plain("  a  b"),
+		"a &lt;b&gt;<br>c":      rich.Plain("a <b>\nc"),
+		"<strong>a</strong>":    {Plain: "a", Spans: []rich.Span{{Start: 0, End: 1, Style: rich.Bold}}},
+		"&nbsp;&nbsp;a &nbsp;b": rich.Plain("  a  b"),
 		"a<br><pre><code class=\"language-go\">x :=\n  1</code></pre>b": {Plain: "a\nx :=\n  1\nb", Spans: []rich.Span{{Start: 2, End: 10, Style: rich.Block, Value: "go"}}},
 		"a":                                  {Plain: "a", Spans: []rich.Span{{Start: 0, End: 1, Style: rich.Link, Value: "javascript:alert(1)"}}},
 		`<a href="https://x/?a&amp;b">a</a>`: {Plain: "a", Spans: []rich.Span{{Start: 0, End: 1, Style: rich.Link, Value: "https://x/?a&b"}}},
