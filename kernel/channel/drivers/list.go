@@ -2,6 +2,7 @@ package drivers
 
 import (
 	"org-agent/kernel/channel"
+	"org-agent/kernel/channel/matrix"
 	"org-agent/kernel/channel/signal"
 	"org-agent/kernel/channel/telegram"
 )
@@ -11,6 +12,7 @@ func All() List {
 	return List{
 		telegramDriver(),
 		signalDriver(),
+		matrixDriver(),
 	}
 }
 
@@ -46,6 +48,26 @@ func signalDriver() Driver {
 		},
 		open: func(s settings) channel.Driver {
 			return signal.New(signal.Config{Name: s.name, Account: s.properties["ACCOUNT"], Address: s.properties["ADDRESS"], State: s.State, Logger: s.Logger})
+		},
+	}
+}
+
+func matrixDriver() Driver {
+	return Driver{
+		Name: matrix.Name,
+		Properties: []Property{
+			{Name: "URL", Doc: "the address of the homeserver's client-server API, such as https://matrix.example.org", Required: true},
+			{Name: "TOKEN", Doc: "where the access token of the agent's account is", Key: true, Required: true},
+		},
+		Begin: []string{
+			"Register an account for the agent on a homeserver; it must not be your own.",
+			"Log in as the agent, for nothing else than this: in Element, Settings, \"Help & About\", \"Access Token\" shows the token. Do not log out there, which would end the token.",
+			"Invite the account into a room. It joins those into which you, the owner, invite it.",
+		},
+		open: func(s settings) channel.Driver {
+			return matrix.New(matrix.Config{
+				Name: s.name, URL: s.properties["URL"], Token: s.keys["TOKEN"], State: s.State, Keys: s.Directory, Logger: s.Logger, MayInvite: s.MayInvite,
+			})
 		},
 	}
 }
