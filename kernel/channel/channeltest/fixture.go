@@ -14,7 +14,7 @@ import (
 // chat with it. It belongs to one test, which ends it by t.Cleanup. A method that cannot do what it is for fails the test.
 //
 // What not every chat has is in interfaces that a fixture implements as well: [Changing], [Removing], [Reacting],
-// [Pressing], [Watching], [Uploading], [Outage], [Dropping], [Limiting], [Losing], [Expiring], [Secretive]. [DriverSuite]
+// [Pressing], [Watching], [Uploading], [Outage], [Dropping], [Limiting], [Losing], [Expiring], [Secretive], [Naming], [Repeating]. [DriverSuite]
 // plays what the fixture has. One whose driver reacts, types or has buttons has the interface for it.
 type Fixture interface {
 	// Driver returns a new driver of the account with the State of those before, as a program that is started again
@@ -118,8 +118,8 @@ type Secretive interface {
 
 // Attachment returns a file that somebody sends.
 func Attachment(name, media string, data []byte) channel.Attachment {
-	return channel.Attachment{Name: name, Media: media, Size: int64(len(data)), Open: func(context.Context) (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(data)), nil
+	return channel.Attachment{Name: name, Media: media, Size: int64(len(data)), Open: func(ctx context.Context) (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(data)), ctx.Err()
 	}}
 }
 

@@ -12,17 +12,23 @@ import (
 
 // TestMemory holds the chat in memory against what every driver keeps.
 func TestMemory(t *testing.T) {
-	channeltest.DriverSuite(t, func(*testing.T) channeltest.Fixture { return room{&channeltest.Memory{}} })
+	channeltest.DriverSuite(t, func(*testing.T) channeltest.Fixture { return &room{m: &channeltest.Memory{}} })
 }
 
 // room is a person in a room of a chat in memory.
-type room struct{ m *channeltest.Memory }
+type room struct {
+	m    *channeltest.Memory
+	name string // of the person, that of the memory if it is empty
+}
 
-func (r room) Driver(*testing.T) channel.Driver { return r.m }
-func (room) Chat() string                       { return "room" }
+func (r *room) Driver(*testing.T) channel.Driver { return r.m }
+func (*room) Chat() string                       { return "room" }
 
-func (r room) Say(_ *testing.T, line channeltest.Line) string {
+func (r *room) Say(_ *testing.T, line channeltest.Line) string {
 	m := channel.Message{Text: line.Text}
+	if r.name != "" {
+		m.Sender = channel.Person{ID: "ada", Name: r.name}
+	}
 	if line.ReplyTo != "" {
 		mine := slices.ContainsFunc(r.m.Sent("room"), func(s channeltest.Sent) bool { return s.MessageID == line.ReplyTo })
 		m.Reply = &channel.Quote{ID: line.ReplyTo, ToMe: mine}
@@ -33,7 +39,7 @@ func (r room) Say(_ *testing.T, line channeltest.Line) string {
 	return r.m.Post(m)
 }
 
-func (r room) Seen(*testing.T) (all []channeltest.Seen) {
+func (r *room) Seen(*testing.T) (all []channeltest.Seen) {
 	for _, s := range r.m.Sent("room") {
 		seen := channeltest.Seen{ID: s.MessageID, Text: s.Text.Plain, ReplyTo: s.ReplyTo}
 		if s.File != nil {
@@ -49,15 +55,15 @@ func (r room) Seen(*testing.T) (all []channeltest.Seen) {
 	return all
 }
 
-func (r room) Change(_ *testing.T, id, text string) {
+func (r *room) Change(_ *testing.T, id, text string) {
 	r.m.Post(channel.Message{Kind: channel.Edited, Of: id, Text: text})
 }
 
-func (r room) Remove(_ *testing.T, id string) {
+func (r *room) Remove(_ *testing.T, id string) {
 	r.m.Post(channel.Message{Kind: channel.Deleted, Of: id})
 }
 
-func (r room) PersonReacts(_ *testing.T, id, emoji string, remove bool) {
+func (r *room) PersonReacts(_ *testing.T, id, emoji string, remove bool) {
 	kind := channel.Reacted
 	if remove {
 		kind = channel.Unreact
@@ -65,9 +71,9 @@ func (r room) PersonReacts(_ *testing.T, id, emoji string, remove bool) {
 	r.m.Post(channel.Message{Kind: kind, Of: id, Text: emoji})
 }
 
-func (r room) Reactions(_ *testing.T, id string) []string { return r.m.Reactions("room", id) }
+func (r *room) Reactions(_ *testing.T, id string) []string { return r.m.Reactions("room", id) }
 
-func (r room) Press(t *testing.T, id, label string) {
+func (r *room) Press(t *testing.T, id, label string) {
 	for _, s := range r.m.Sent("room") {
 		for _, b := range slices.Concat(s.Buttons...) {
 			if s.MessageID == id && b.Label == label {
@@ -79,16 +85,19 @@ func (r room) Press(t *testing.T, id, label string) {
 	t.Fatalf("the message %s has no button %s", id, label)
 }
 
-func (r room) Typing(*testing.T) bool { return r.m.IsTyping("room") }
-func (room) Uploads(int) bool         { return true }
-func (r room) Stop(*testing.T)        { r.m.Stop() }
-func (r room) Start(*testing.T)       { r.m.Start() }
-func (r room) Expire(*testing.T)      { r.m.Expire() }
+func (r *room) Rename(_ *testing.T, name string) { r.name = name }
+func (r *room) Repeat(_ *testing.T, n int)       { r.m.Rewind(n) }
 
-func (r room) Limit(_ *testing.T, wait time.Duration) {
+func (r *room) Typing(*testing.T) bool { return r.m.IsTyping("room") }
+func (*room) Uploads(int) bool         { return true }
+func (r *room) Stop(*testing.T)        { r.m.Stop() }
+func (r *room) Start(*testing.T)       { r.m.Start() }
+func (r *room) Expire(*testing.T)      { r.m.Expire() }
+
+func (r *room) Limit(_ *testing.T, wait time.Duration) {
 	r.m.Fail(&channel.Failure{Class: channel.Temporary, RetryAfter: wait, Err: errors.New("too many messages")})
 }
 
-func (r room) Lose(*testing.T) {
+func (r *room) Lose(*testing.T) {
 	r.m.Fail(&channel.Failure{Class: channel.Unknown, Err: errors.New("the connection ended")})
 }

@@ -32,6 +32,11 @@ func DriverSuite(t *testing.T, open func(t *testing.T) Fixture) {
 		{"removals", s.removals},
 		{"reactions of people", s.reactionsIn},
 		{"replies of people", s.repliesIn},
+		{"hostile names", s.names},
+		{"files that are not what they say", s.filesThatLie},
+		{"what happens to old messages", s.old},
+		{"the same again", s.again},
+		{"receive waits", s.meanwhile},
 
 		{"texts are sent", s.texts},
 		{"texts at the limit", s.limit},

@@ -1,6 +1,7 @@
 package signal
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -29,6 +30,8 @@ type phone struct {
 	mutex sync.Mutex
 	clock int64 // of the phone's last message
 	files int
+	name  string   // of Ada, "Ada" if it is empty
+	lines []string // all that the phone sent
 }
 
 func (p *phone) Driver(*testing.T) channel.Driver {
@@ -47,11 +50,12 @@ func (p *phone) does(t *testing.T, key string, what func(timestamp int64) object
 	defer p.mutex.Unlock()
 	p.clock++
 	line, err := json.Marshal(object{
-		"source": ada.Number, "sourceNumber": ada.Number, "sourceUuid": ada.UUID, "sourceName": "Ada", "sourceDevice": 1, "timestamp": p.clock, key: what(p.clock),
+		"source": ada.Number, "sourceNumber": ada.Number, "sourceUuid": ada.UUID, "sourceName": cmp.Or(p.name, "Ada"), "sourceDevice": 1, "timestamp": p.clock, key: what(p.clock),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.lines = append(p.lines, string(line))
 	p.server.Deliver(string(line))
 	return messageID(ada.UUID, p.clock)
 }
@@ -144,6 +148,14 @@ func (p *phone) Reactions(t *testing.T, id string) []string {
 		t.Fatal(err)
 	}
 	return p.server.Reactions(name, n)
+}
+
+func (p *phone) Rename(_ *testing.T, name string) { p.name = name }
+
+func (p *phone) Repeat(_ *testing.T, n int) {
+	for _, line := range p.lines[len(p.lines)-n:] {
+		p.server.Deliver(line)
+	}
 }
 
 func (p *phone) Typing(*testing.T) bool { return p.server.IsTyping(ada.UUID) }

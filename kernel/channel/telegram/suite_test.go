@@ -18,7 +18,7 @@ import (
 func TestSuite(t *testing.T) {
 	channeltest.DriverSuite(t, func(t *testing.T) channeltest.Fixture {
 		server := telegramtest.New()
-		return &phone{server, server.Start(t), &state{values: map[string]string{}}}
+		return &phone{server: server, http: server.Start(t), state: &state{values: map[string]string{}}}
 	})
 }
 
@@ -27,6 +27,7 @@ type phone struct {
 	server *telegramtest.Server
 	http   *httptest.Server
 	state  *state
+	name   string // of Ada, that of the server if it is empty
 }
 
 func (p *phone) Driver(*testing.T) channel.Driver {
@@ -47,6 +48,9 @@ func number(t *testing.T, id string) int {
 
 func (p *phone) Say(t *testing.T, line channeltest.Line) string {
 	fields := map[string]any{}
+	if p.name != "" {
+		fields["from"] = map[string]any{"id": telegramtest.Ada, "is_bot": false, "first_name": p.name}
+	}
 	for _, f := range line.Files {
 		kind := "document"
 		if f.Voice {
@@ -131,6 +135,9 @@ func (p *phone) Press(t *testing.T, id, label string) {
 	}
 	t.Fatalf("the message %s has no button %s", id, label)
 }
+
+func (p *phone) Rename(_ *testing.T, name string) { p.name = name }
+func (p *phone) Repeat(_ *testing.T, n int)       { p.server.Rewind(n) }
 
 func (p *phone) Typing(*testing.T) bool { return p.server.Calls("sendChatAction") > 0 }
 func (p *phone) Uploads(size int) bool  { return size <= 20<<20 }
