@@ -57,7 +57,7 @@ func (p *Paragraphs) next(final bool) (piece string, found bool) {
 	switch {
 	case s.end > 0:
 		return p.cut(s.end, s.next), true
-	case s.units <= most:
+	case s.shown <= most && s.units <= 2*most:
 		return "", false
 	}
 	c := cutter{plain: p.pending, limit: most}
@@ -102,7 +102,8 @@ type fence struct {
 // scanned is what was found in a text.
 type scanned struct {
 	end, next int // of the first piece that is whole, 0 for none
-	units     int // how long the text is, or at least that it is longer than most
+	units     int // how long the text is, as far as it was read
+	shown     int // without the white space at its end
 	fences    []fence
 }
 
@@ -120,7 +121,7 @@ func scan(text string, least, most int, final bool) (s scanned) {
 		s.end, s.next = end, next
 		return true
 	}
-	for at := 0; at < len(text) && s.units <= most; {
+	for at := 0; at < len(text) && s.shown <= most && s.units <= 2*most; {
 		line, _, whole := strings.Cut(text[at:], "\n")
 		end := at + len(line)
 		next := min(end+1, len(text))
@@ -146,6 +147,9 @@ func scan(text string, least, most int, final bool) (s scanned) {
 			}
 		default:
 			written, units, heading = end, s.units+Length(line), isTitle(line)
+		}
+		if trimmed != "" {
+			s.shown = s.units + Length(strings.TrimRight(line, " \t"))
 		}
 		s.units += Length(line)
 		if whole {

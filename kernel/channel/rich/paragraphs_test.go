@@ -38,6 +38,7 @@ func TestParagraphs(t *testing.T) {
 		"another fence does not end":  {"~~~\n```\n\n\n\nlong enough\n~~\n~~~\nAfter it.", []string{"~~~\n```\n\n\n\nlong enough\n~~\n~~~", "After it."}},
 		"a fence without end":         {"```\nsome lines of code\n\nbut no end", []string{"```\nsome lines of code\n\nbut no end"}},
 		"code within a line":          {"```a``` is no fence here.\n\nNot at all.", []string{"```a``` is no fence here.", "Not at all."}},
+		"it fits but for its end":     {"A b.\n\n" + strings.Repeat("x", 34) + "\n\n", []string{"A b.\n\n" + strings.Repeat("x", 34)}},
 		"a paragraph and then a word": {"Hi.\n\nsome words without any end that go on and", []string{"Hi.\n\nsome words without any end that go", "on and"}},
 	} {
 		p := rich.Paragraphs{Min: 20, Max: 40}
