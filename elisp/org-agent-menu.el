@@ -75,16 +75,20 @@ The text of the conversation does not change."
     ("k" "Stop summarizing" org-agent-compact-stop)
     ("u" "Undo the last summary" org-agent-compact-undo)]])
 
-(transient-define-prefix org-agent-menu-permissions ()
-  "What the agent may do, and which buffers it never sees."
-  [["Permissions"
-    ("j" "Policy" org-agent-policy)
-    ("o" "Project it may read" org-agent-project-set :if org-agent-menu--chat-p)
-    ("s" "Subagents" org-agent-subagents)
-    ("h" "What is held here" org-agent-held :if-derived org-mode)
-    ("r" "Skills react to edits" org-agent-hooks-mode)
-    ("d" "What would react here" org-agent-hooks-dry-run :if-derived org-mode)
-    ("p" "Private buffer" org-agent-private-mode)]])
+(org-agent-menu--define org-agent-menu-permissions 52
+  "What the agent may do, which buffers it never sees, and who talks to it."
+  ["Permissions"
+   ("j" "Policy" org-agent-policy)
+   ("o" "Project it may read" org-agent-project-set :if org-agent-menu--chat-p)
+   ("s" "Subagents" org-agent-subagents)
+   ("h" "What is held here" org-agent-held :if-derived org-mode)
+   ("r" "Skills react to edits" org-agent-hooks-mode)
+   ("d" "What would react here" org-agent-hooks-dry-run :if-derived org-mode)
+   ("p" "Private buffer" org-agent-private-mode)]
+  ["By chats"
+   ("n" "Add a channel" org-agent-channel-add)
+   ("c" "Make a code" org-agent-channel-pair)
+   ("t" "Who may talk" org-agent-channel-people)])
 
 (org-agent-menu--define org-agent-menu-conversations 40
   "Conversations, and what outlasts them."

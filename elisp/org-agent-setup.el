@@ -124,14 +124,14 @@ Nothing leaves this machine before you are told where it goes."
                 (yes-or-no-p (format "What you write and attach will go to %s.  Go on? " host)))
       (user-error "Nothing was sent"))
     (let* ((key (unless (plist-get server :models)
-                  (org-agent-setup--key host here)))
+                  (org-agent-setup-read-key host here)))
            (models (or (plist-get server :models)
                        (plist-get (org-agent-kernel-call
                                    "setup/models" (list :base-url url :api-key (or key "")))
                                   :models)))
            (model (completing-read (format-prompt "Model" (car models)) models
                                    nil nil nil nil (car models))))
-      (org-agent-setup--say "Trying %s at %s …" model host)
+      (org-agent-setup-say "Trying %s at %s …" model host)
       (org-agent-kernel-request-here
        "setup/add" (list :name (if (plist-get server :base-url)
                                    (downcase (plist-get server :name))
@@ -139,7 +139,7 @@ Nothing leaves this machine before you are told where it goes."
                          :base-url url :model model :api-key (or key ""))
        :success #'org-agent-setup--done
        :failure (lambda (refusal)
-                  (org-agent-setup--say "%s does not answer, and nothing was written: %s"
+                  (org-agent-setup-say "%s does not answer, and nothing was written: %s"
                                                  model (plist-get refusal :message)))))))
 
 (defun org-agent-setup--address (typed)
@@ -171,14 +171,14 @@ What names no scheme is https, or http on this machine."
         (forward-line 2)
         (delete-region (point) (line-beginning-position 2))
         (insert (org-agent-setup--now (plist-get added :answers))))))
-  (org-agent-setup--say
+  (org-agent-setup-say
    "It answered after %.1f s and is in line %d of config.org.  %s"
    (plist-get added :seconds) (plist-get added :line)
    (if-let* ((decides (plist-get added :decides)))
        (concat "But it does not answer you yet: " decides)
      (format "%s answers your next message: M-x org-agent-chat." (plist-get added :answers)))))
 
-(defun org-agent-setup--say (format &rest arguments)
+(defun org-agent-setup-say (format &rest arguments)
   "Say what FORMAT and ARGUMENTS say at the end of the current buffer."
   (let ((inhibit-read-only t) (fill-column 78) (adaptive-fill-mode nil))
     (save-excursion
@@ -194,7 +194,7 @@ What names no scheme is https, or http on this machine."
     ("none" . "it needs no key"))
   "Where a key can be, and what that means.")
 
-(defun org-agent-setup--key (host here)
+(defun org-agent-setup-read-key (host here)
   "Ask where the key of HOST is, and return the place, or nil for none.
 A server on this machine, HERE non-nil, usually needs none.  A key that
 is typed goes to the file of auth-source only."
