@@ -124,7 +124,7 @@ var layout = []struct {
 	{"matcher", "llm journal", "finds what fits a request"},
 	{"rpc", "suggest protocol plist", "transport knows nothing of what is above it"},
 	{"clients", "describe kind protocol rpc tool", "who is connected, and who of them is asked to perform, to answer and is told; it decides nothing else. kind and tool, because their errors say that nobody is there"},
-	{"doctor", "action config journal llm memory policy prompt protocol rpc sandbox secret skill watch websearch", "looks at every package's files from outside, and mends them"},
+	{"doctor", "action channel/access config journal llm memory policy prompt protocol rpc sandbox secret skill watch websearch", "looks at every package's files from outside, and mends them"},
 	{"archive", "config journal protocol", "packs an instance and unpacks it; what the files say is not its business"},
 	{"instance", "config cover fetch hook keys mcp policy process sandbox secret skill skillmd wayout websearch", "what one home's paths and settings are for other packages; a kernel and the commands that need none are made of it"},
 	{"service", "action agent agent/gate agent/history channel channel/access config doctor explain journal kind lisp llm llm/builtin llm/route logfile memory org policy prompt protocol reaction rpc sensor/heartbeat sensor/tasks session settings skill skillmd tool undo", "answers the methods of the wire, a small type for each family; what it answers from is made elsewhere"},

@@ -89,8 +89,8 @@ func (d *daemon) doctor() doctor.Config {
 	return doctor.Config{
 		Paths: d.paths, Drivers: d.config.Drivers, Tools: d.tools.Names(), Env: d.config.Env, Version: d.config.Version, Self: true, WithoutSafety: d.config.WithoutSafety,
 		Sandbox: func(context.Context) (sandbox.Kind, error) { return d.commands.Fence() },
-		Specs:   d.kinds.Specs,
-		Grants:  d.home.GrantsWith,
+		Specs:   d.kinds.Specs, Channels: channelTesting{d}.Check,
+		Grants: d.home.GrantsWith,
 	}
 }
 

@@ -54,6 +54,8 @@ type Config struct {
 	Drivers llm.Drivers
 	// Grants returns what policy.org grants to notes. nil: grants are not checked.
 	Grants func(settings config.Settings) *skill.Grants
+	// Channels returns what is wrong with the properties of a channel. nil: they are not checked.
+	Channels func(c config.Channel) error
 	// Specs returns the kernel's kinds of actions, with which notes are loaded.
 	Specs func() action.Specs
 	// Begins is called with the name of each check before it runs. May be nil.
@@ -80,7 +82,7 @@ type check struct {
 func checks() []check {
 	return []check{
 		{"home", home}, {"state", state}, {"run", run}, {"token", token}, {"kernel", kernel}, {"journal", journalState},
-		{"config", settings}, {"model", model}, {"speech", speech}, {"search", search}, {"mcp", mcpServers}, {"embeddings", embeddings}, {"notes", notes}, {"policy", grants}, {"persona", persona}, {"memory", index}, {"disk", disk}, {"clock", clock}, {"sandbox", fence},
+		{"config", settings}, {"model", model}, {"speech", speech}, {"search", search}, {"mcp", mcpServers}, {"channels", channels}, {"embeddings", embeddings}, {"notes", notes}, {"policy", grants}, {"persona", persona}, {"memory", index}, {"disk", disk}, {"clock", clock}, {"sandbox", fence},
 	}
 }
 

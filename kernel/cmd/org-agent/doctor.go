@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	channels "org-agent/kernel/channel/drivers"
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/doctor"
 	"org-agent/kernel/llm/drivers"
@@ -48,7 +49,7 @@ func (c *doctorCommand) examine(ctx context.Context, proc *process) ([]doctor.Fi
 	}
 	checked := doctor.Config{
 		Paths: paths, Drivers: drivers.All(), Tools: daemon.ToolNames(), Env: proc.env, Version: version, Sandbox: sandbox.Probe,
-		Specs:  builtInSpecs,
+		Specs: builtInSpecs, Channels: channels.All().Check,
 		Grants: proc.instance(paths).GrantsWith,
 	}
 	var check atomic.Value
