@@ -342,3 +342,24 @@ func (p addressPattern) hosts(host string) bool {
 	}
 	return host == p.host
 }
+
+// chatPattern matches conversations: * for all, CHANNEL * for those of a channel, CHANNEL CHAT for one.
+type chatPattern struct{ channel, chat string }
+
+// newChatPattern parses a pattern. The name of the channel may be in any case; the id of a chat is as it is.
+func newChatPattern(text string) (chatPattern, error) {
+	channel, chat, _ := strings.Cut(text, " ")
+	p := chatPattern{strings.ToLower(channel), strings.TrimSpace(chat)}
+	if text == "*" {
+		p.chat = "*"
+	}
+	if p.channel == "" || p.chat == "" {
+		return chatPattern{}, fmt.Errorf("%q is no conversation: write a channel and the id of a chat, as in telegram 4711, or telegram *", text)
+	}
+	return p, nil
+}
+
+func (p chatPattern) matches(conversation string) bool {
+	channel, chat, _ := strings.Cut(conversation, " ")
+	return (p.channel == "*" || p.channel == strings.ToLower(channel)) && (p.chat == "*" || p.chat == chat)
+}

@@ -86,6 +86,8 @@ func (p *Policy) reachRule(rules *Rules, r protocol.Reach) []Decision {
 		all = p.runRule(rules, r)
 	case protocol.ReachFetches:
 		all = []Decision{p.fetchRule(rules, r.URL)}
+	case protocol.ReachSends:
+		all = []Decision{sendRule(rules, r.Chat)}
 	case protocol.ReachSets:
 		what := "sets file variables in " + r.Path + ", which Emacs obeys when the file is visited"
 		all = []Decision{{What: what, Kind: Ask, OnceOnly: true, Reason: what}}
@@ -157,6 +159,15 @@ func (p *Policy) fetchRule(rules *Rules, address string) Decision {
 	})
 	d.OnceOnly = network
 	return d
+}
+
+// sendRule judges sending to another conversation than that of the turn.
+func sendRule(rules *Rules, chat string) Decision {
+	what := "sends to " + chat
+	return applyRules(rules, Decision{What: what, Kind: Ask, Reason: what}, string(protocol.ReachSends), func(r *rule) (possible, certain bool) {
+		matches := r.chat.matches(chat)
+		return matches, matches
+	})
 }
 
 // applyRules applies the rules of one kind to the decision that would hold without them. Refuse wins

@@ -30,7 +30,7 @@ func (r *Rules) Faults() []Fault { return slices.Clone(r.faults) }
 // rule is one row of the table.
 type rule struct {
 	Row
-	kind    string // reads, writes, runs, fetches, tool or action
+	kind    string // reads, writes, runs, fetches, sends, tool or action
 	tool    string
 	key     action.Key // the name "" means all actions of the target
 	hash    string     // of the one action that the rule is about, "" for a rule about more
@@ -38,6 +38,7 @@ type rule struct {
 	words   argvPattern
 	path    pathPattern
 	address addressPattern
+	chat    chatPattern
 }
 
 // Row is a row of the table as a person sees it. The cells have no markup of Org around them.
@@ -124,7 +125,7 @@ func meantAsRule(cells []string) bool {
 	has := func(of ...string) bool {
 		return slices.ContainsFunc(cells, func(cell string) bool { return slices.Contains(of, strings.ToLower(unmarked(cell))) })
 	}
-	kind := has("reads", "writes", "runs", "fetches") || slices.ContainsFunc(cells, func(cell string) bool {
+	kind := has("reads", "writes", "runs", "fetches", "sends") || slices.ContainsFunc(cells, func(cell string) bool {
 		name, of, _ := strings.Cut(strings.ToLower(unmarked(cell)), " ")
 		return of != "" && (name == "tool" || name == "action" || name == "runs")
 	})
@@ -174,6 +175,8 @@ func (t *tableReader) row(cells []string) (rule, error) {
 		r.words, err = newArgvPattern(matches, r.Verdict)
 	case string(protocol.ReachFetches):
 		r.address, err = newAddressPattern(matches)
+	case string(protocol.ReachSends):
+		r.chat, err = newChatPattern(matches)
 	default:
 		err = r.about(cells[0], matches)
 	}
@@ -223,11 +226,11 @@ func (r *rule) about(cell, matches string) error {
 			r.key.Name = words[1][1:]
 		}
 	default:
-		kinds := []string{"reads", "writes", "runs", "fetches", "runs in DIRECTORY", "tool NAME", "action :TARGET :NAME", "action"}
-		return fmt.Errorf("a rule is one of %s, not %q%s", strings.Join(kinds, ", "), cell, suggestion(cell, kinds[:4]))
+		kinds := []string{"reads", "writes", "runs", "fetches", "sends", "runs in DIRECTORY", "tool NAME", "action :TARGET :NAME", "action"}
+		return fmt.Errorf("a rule is one of %s, not %q%s", strings.Join(kinds, ", "), cell, suggestion(cell, kinds[:5]))
 	}
 	if r.kind = kind; matches != "" && matches != "*" {
-		return fmt.Errorf("a rule for a tool or an action matches all its calls: leave that cell empty, or write rules for what is read, written, run or fetched")
+		return fmt.Errorf("a rule for a tool or an action matches all its calls: leave that cell empty, or write rules for what is read, written, run, fetched or sent")
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func TestRulesElsewhere(t *testing.T) {
 func TestFaultsOfRules(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{ruleHead + "| runs | ls | alow | | |\n", `p:4: the verdict is allow, ask or refuse, not "alow": did you mean allow?`},
-		{ruleHead + "| run | ls | allow | | |\n", `p:4: a rule is one of reads, writes, runs, fetches, runs in DIRECTORY, tool NAME, action :TARGET :NAME, action, not "run": did you mean runs?`},
+		{ruleHead + "| run | ls | allow | | |\n", `p:4: a rule is one of reads, writes, runs, fetches, sends, runs in DIRECTORY, tool NAME, action :TARGET :NAME, action, not "run": did you mean runs?`},
 		{ruleHead + "| runs | ls | allow |\n", "p:4: the row has 3 cells"},
 		{ruleHead + "| runs | a | b | allow | | |\n", `a bar in a cell is written \vert{}`},
 		{ruleHead + "| runs | | allow | | |\n", "p:4: the rule matches no command"},
@@ -73,6 +73,7 @@ func TestFaultsOfRules(t *testing.T) {
 		{ruleHead + "| fetches | ex*mple.org | allow | | |\n", "is no host"},
 		{ruleHead + "| fetches | me@example.org | allow | | |\n", "is no host"},
 		{ruleHead + "| fetches | example.org/a*b | allow | | |\n", "** stands at the end"},
+		{ruleHead + "| sends | telegram | allow | | |\n", "write a channel and the id of a chat"},
 		{ruleHead + "| tool | | allow | | |\n", "a rule is one of"},
 		{ruleHead + "| tool read | x | allow | | |\n", "leave that cell empty"},
 		{ruleHead + "| action | | allow | | |\n", "a rule for one action has its hash"},
@@ -250,6 +251,13 @@ func TestPathsAndAddresses(t *testing.T) {
 		{"| fetches | example.org/docs/** | allow |", protocol.Reach{Kind: "fetches", URL: "https://example.org/docs/%2e%2e/x"}, policy.Ask},
 		{"| fetches | example.org/docs/** | allow |", protocol.Reach{Kind: "fetches", URL: "https://example.org/documents"}, policy.Ask},
 		{"| fetches | * | allow |", protocol.Reach{Kind: "fetches", URL: "https://example.org/x"}, policy.Allow},
+		{"| sends | Telegram 4711 | allow |", protocol.Reach{Kind: "sends", Chat: "telegram 4711"}, policy.Allow},
+		{"| sends | telegram 4711 | allow |", protocol.Reach{Kind: "sends", Chat: "telegram 4711/7"}, policy.Ask},
+		{"| sends | telegram 4711 | allow |", protocol.Reach{Kind: "sends", Chat: "signal 4711"}, policy.Ask},
+		{"| sends | matrix !Room:x | allow |", protocol.Reach{Kind: "sends", Chat: "matrix !room:x"}, policy.Ask},
+		{"| sends | telegram * | allow |", protocol.Reach{Kind: "sends", Chat: "telegram 4711/7"}, policy.Allow},
+		{"| sends | * | allow |\n| sends | signal +1 | refuse |", protocol.Reach{Kind: "sends", Chat: "signal +1"}, policy.Refuse},
+		{"| sends | * | allow |", protocol.Reach{Kind: "sends", Chat: "emacs work"}, policy.Allow},
 		{"| fetches | * | allow |", protocol.Reach{Kind: "fetches", URL: "*"}, policy.Ask}, // a command's network has this machine's services too
 		{"| fetches | * | refuse |", protocol.Reach{Kind: "fetches", URL: "*"}, policy.Refuse},
 		{"| fetches | example.org | allow |", protocol.Reach{Kind: "fetches", URL: "*"}, policy.Ask},

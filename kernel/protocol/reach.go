@@ -9,6 +9,9 @@ type Reach struct {
 	// URL is the address that is fetched. It is "*" for a command with the network, which may
 	// fetch any address.
 	URL string `json:"url,omitempty"`
+	// Chat is the conversation to which something is sent: a channel and the id of a chat, such as
+	// "telegram 4711", or emacs and the name of a session.
+	Chat string `json:"chat,omitempty"`
 	// Command is the whole text for the shell.
 	Command string `json:"command,omitempty"`
 }
@@ -21,6 +24,7 @@ const (
 	ReachWrites  ReachKind = "writes"  // Path
 	ReachRuns    ReachKind = "runs"    // Command, in Path
 	ReachFetches ReachKind = "fetches" // URL
+	ReachSends   ReachKind = "sends"   // to Chat, which is not the conversation of the turn
 	ReachSets    ReachKind = "sets"    // variables in Path, which Emacs obeys when it visits the file
 	ReachShows   ReachKind = "shows"   // Path, of which nothing is shown to models otherwise
 )
