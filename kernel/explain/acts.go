@@ -104,6 +104,7 @@ func (s *story) act(e journal.Entry) error {
 	}
 	s.event("%s", map[string]string{
 		journal.ActAnswer: "Answer put into the conversation", journal.ActNotice: "Notice put into the conversation",
+		journal.ActSent: "Put into the conversation before the answer", journal.ActAsk: "Ask put into the conversation",
 		journal.ActAction: "Action performed",
 	}[data.Kind]+" ")
 	if data.Kind == journal.ActAction {

@@ -16,6 +16,7 @@ import (
 const (
 	ActAnswer = "answer" // the turn's text, inserted into its conversation
 	ActNotice = "notice" // a line of the kernel, inserted there
+	ActSent   = "sent"   // what a tool put there before the answer: a text, and links to files
 	ActAsk    = "ask"    // an ask for a person, inserted there; the id is the approval's or the question's
 	ActAction = "action" // anything else
 )
@@ -93,7 +94,7 @@ func (s *ActStore) PutActDeferred(ctx context.Context, act Act) error {
 // check returns an error for an invalid act from a caller.
 func (a Act) check() error {
 	switch a.Kind {
-	case ActAnswer, ActNotice, ActAsk, ActAction:
+	case ActAnswer, ActNotice, ActSent, ActAsk, ActAction:
 	default:
 		return protocol.Errorf(protocol.CodeInvalidParams, "%q is not a kind of act", a.Kind)
 	}

@@ -36,7 +36,7 @@ func (h *Sessions) Find(ctx context.Context, client Client, p protocol.TurnFindP
 		Question: questionInForm(p.Form, turn),
 	}
 	for _, act := range acts {
-		if act.Kind == journal.ActAction {
+		if act.Kind == journal.ActAction || act.Kind == journal.ActSent && act.ID != p.ID {
 			continue
 		}
 		result.AnswerID, result.Answer, result.Notice = act.ID, answerInForm(p.Form, act), act.Kind == journal.ActNotice
