@@ -133,6 +133,7 @@ need-makeinfo:
 need-tests: need-emacs need-makeinfo need-mcp
 	$(call need,$(SBCL),sbcl)
 	$(call need,tmux,tmux)
+	$(call need,espeak-ng,espeak-ng)
 	$(call need,dbus-daemon,dbus-daemon)
 
 # The servers of other people that our side of MCP is tried with, as they are locked.

@@ -59,6 +59,7 @@ var doors = []struct{ path, judges, why string }{
 	{"act/reconcile.go", "", "looks whether an edit was made, and tells yes or no"},
 	{"service/note.go", "", "checks a note for the client that has it"},
 	{"service/kernel.go", "", "how much memory the kernel has"},
+	{"service/voice.go", "", "the person's command that speaks, and the sounds that it made"},
 	{"service/runtime.go", "", "how many files the kernel has open"},
 	{"cmd/", "", "the program's edge: what a person names is sent"},
 }

@@ -237,11 +237,17 @@ func TestSpeech(t *testing.T) {
 		heading("Transcription", ":BASE_URL: localhost\n"):        "not an address",
 		heading("Transcription", server+":MODEL: x\n:MODEL: y\n"): "is set twice",
 		heading("Voice", server):                                  "needs a property VOICE",
+		heading("Voice", server+":COMMAND: say\n"):                "has a COMMAND and a BASE_URL",
+		heading("Voice", ":COMMAND: say \"x\n"):                   "not closed",
 	} {
 		s := config.Parse("config.org", "* Speech\n"+text)
 		if len(s.Diagnostics) != 1 || !strings.Contains(s.Diagnostics[0].String(), says) || s.Transcription != nil || s.Voice != nil {
 			t.Errorf("%s: %v", text, s.Diagnostics)
 		}
+	}
+	spoken := config.Parse("config.org", "* Speech\n"+heading("Voice", ":COMMAND: espeak-ng --stdout -v 'en gb' \"\"\n"))
+	if len(spoken.Diagnostics) > 0 || spoken.Voice == nil || !slices.Equal(spoken.Voice.CommandLine(), []string{"espeak-ng", "--stdout", "-v", "en gb", ""}) {
+		t.Errorf("%+v %v", spoken.Voice, spoken.Diagnostics)
 	}
 	twice := config.Parse("config.org", "* Speech\n"+heading("Transcription", server)+heading("Transcription", server))
 	if len(twice.Diagnostics) != 1 || twice.Transcription == nil {

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"os/exec"
 	"slices"
 
 	"org-agent/kernel/config"
@@ -18,6 +19,12 @@ func speech(ctx context.Context, c Config) []Finding {
 	var found []Finding
 	if loaded.Transcription != nil {
 		found = append(found, c.speechServer(ctx, "transcription", *loaded.Transcription))
+	}
+	if words := voiceCommand(loaded); len(words) > 0 {
+		if _, err := exec.LookPath(words[0]); err != nil {
+			return append(found, fail("install it, or correct COMMAND", "the command that speaks: %v", err))
+		}
+		return append(found, ok("the command that speaks: %s is there", words[0]))
 	}
 	if loaded.Voice != nil {
 		found = append(found, c.speechServer(ctx, "voice", *loaded.Voice))
@@ -38,4 +45,12 @@ func (c Config) speechServer(ctx context.Context, what string, server config.Spe
 		return warn("if speech does not work, correct MODEL", "the server for %s: %s does not list %s, but %s", what, server.BaseURL, server.Model, some(names))
 	}
 	return ok("the server for %s: %s answers", what, server.BaseURL)
+}
+
+// voiceCommand returns the command that speaks, nil if none does.
+func voiceCommand(s config.Settings) []string {
+	if s.Voice == nil {
+		return nil
+	}
+	return s.Voice.CommandLine()
 }

@@ -78,6 +78,9 @@ func (s *SpeechServer) Host() string {
 	if settings == nil {
 		return ""
 	}
+	if settings.Command != "" {
+		return "localhost"
+	}
 	return route.Host(settings.BaseURL)
 }
 
@@ -151,10 +154,24 @@ func (s Speech) speak(ctx context.Context, p protocol.SpeechSpeakParams) (protoc
 	if strings.TrimSpace(p.Text) == "" {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, ":text is empty")
 	}
-	err := askSpeech(ctx, s.Logger, s.Voice, "speak", func(ctx context.Context, server speaker, settings *config.SpeechServer) error {
-		sound, err := server.Speak(ctx, p.Text, settings.Voice)
-		result.Data = base64.StdEncoding.EncodeToString(sound)
+	sound, err := s.sound(ctx, p.Text)
+	result.Data = base64.StdEncoding.EncodeToString(sound)
+	return result, err
+}
+
+// sound returns a spoken text as a WAV file.
+func (s Speech) sound(ctx context.Context, text string) (sound []byte, err error) {
+	if settings := s.Voice.settings(); settings != nil && settings.Command != "" {
+		sound, err := spoken(ctx, settings.CommandLine(), text)
+		if err != nil {
+			s.Logger.Warn("speech failed", "what", s.Voice.heading, "err", err)
+			return nil, protocol.Errorf(protocol.CodeInternal, "%w", err)
+		}
+		return sound, nil
+	}
+	err = askSpeech(ctx, s.Logger, s.Voice, "speak", func(ctx context.Context, server speaker, settings *config.SpeechServer) error {
+		sound, err = server.Speak(ctx, text, settings.Voice)
 		return err
 	})
-	return result, err
+	return sound, err
 }
