@@ -68,7 +68,7 @@ type Config struct {
 	// File is contacts.org, which need not be there.
 	File openfile.File
 	// Channels are the names of the channels that there may be. A property of another name is no address.
-	Channels []string
+	Channels func() []string
 	// Now is the person's clock.
 	Now func() time.Time
 	// NewID returns the :ID: of a new heading.
@@ -260,6 +260,12 @@ func (b *Book) markWritten(news []seenEntry) {
 			}
 		}
 	}
+}
+
+// Any reports whether there may be contacts.
+func (b *Book) Any() bool {
+	info, err := os.Stat(b.config.File.Path)
+	return err == nil && info.Size() > 0
 }
 
 // source returns the text of the file on the disk.

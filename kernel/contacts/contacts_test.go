@@ -37,7 +37,7 @@ func open(t testing.TB, text string, editor openfile.Editor) (*contacts.Book, st
 	}
 	ids := 0
 	return contacts.New(contacts.Config{
-		File: openfile.File{Path: path, Editor: editor}, Channels: []string{"telegram", "signal", "matrix"}, Now: func() time.Time { return noon },
+		File: openfile.File{Path: path, Editor: editor}, Channels: func() []string { return []string{"telegram", "signal", "matrix"} }, Now: func() time.Time { return noon },
 		NewID: func() string { ids++; return fmt.Sprintf("c%d", ids) }, Logger: slog.New(slog.DiscardHandler),
 	}), path
 }
@@ -254,7 +254,7 @@ func TestRunWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "home", "contacts.org") // no such directory yet
 		var told [][]string
-		b := contacts.New(contacts.Config{File: openfile.File{Path: path}, Channels: []string{"signal"}, Now: time.Now, NewID: func() string { return "c" },
+		b := contacts.New(contacts.Config{File: openfile.File{Path: path}, Channels: func() []string { return []string{"signal"} }, Now: time.Now, NewID: func() string { return "c" },
 			Report: func(problems []string) { told = append(told, problems) }, Logger: slog.New(slog.DiscardHandler)})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)

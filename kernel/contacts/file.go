@@ -63,7 +63,7 @@ func (b *Book) contact(h *org.Heading) Contact {
 	if text, ok := h.Property(activeProperty); ok {
 		c.Active = b.moment(text)
 	}
-	for _, channel := range b.config.Channels {
+	for _, channel := range b.config.Channels() {
 		property := strings.ToUpper(channel)
 		usernames, chats := value(property+usernameProperty), value(property+chatProperty)
 		for i, id := range value(property) {

@@ -25,6 +25,7 @@ import (
 	"org-agent/kernel/channel"
 	"org-agent/kernel/clients"
 	"org-agent/kernel/config"
+	"org-agent/kernel/contacts"
 	"org-agent/kernel/describe"
 	"org-agent/kernel/hook"
 	"org-agent/kernel/instance"
@@ -123,6 +124,7 @@ type daemon struct {
 	clients   clients.Clients
 	channels  channel.Drivers
 	access    channelAccess
+	contacts  *contacts.Book
 	tasks     *tasks.Sensor
 	tags      *tasks.Tags // of tasks, which are held in what models write
 	heartbeat *heartbeat.Sensor
@@ -219,12 +221,13 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	if d.persona, err = persona.New(persona.Config{Watcher: d.watcher, Home: home, Clock: d.config.Now, Faults: d.faults.Report, Logger: d.log}); err != nil {
 		return err
 	}
-	if err := d.openTools(settings); err != nil {
+	conversations := &lateSessions{}
+	d.contacts = d.openContacts()
+	if err := d.openTools(settings, conversations); err != nil {
 		return err
 	}
 	d.access = d.openAccess()
 	d.openChannels()
-	conversations := &lateSessions{}
 	d.tasks, d.heartbeat = d.openTasks(conversations), d.openHeartbeat(conversations, home)
 	d.kinds = d.openKinds(conversations)
 	for _, s := range d.skills.Notes.Load(ctx) { // after the tools and the kinds of actions, which notes refer to

@@ -51,6 +51,7 @@ func (d *daemon) edges(intake service.Intake) []func(context.Context) {
 			}
 		})
 	}
+	edge("contacts", d.contacts.Run)
 	for _, s := range d.sensors() {
 		edge(s.Name(), func(ctx context.Context) error { return s.Run(ctx, intake.Take) })
 	}

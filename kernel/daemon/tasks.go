@@ -10,7 +10,6 @@ import (
 
 	"github.com/chewxy/sexp"
 
-	"org-agent/kernel/act"
 	"org-agent/kernel/clients"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
@@ -57,7 +56,7 @@ func (d *daemon) openTasks(conversations *lateSessions) *tasks.Sensor {
 	return tasks.New(tasks.Config{
 		File: tasks.File{
 			Path:   d.paths.Tasks,
-			Editor: taskEditor{clients.Emacs{Clients: &d.clients, Timeout: d.config.EmacsTimeout, NewID: newID, Change: act.Edit}},
+			Editor: taskEditor{d.emacs()},
 			Changed: func(path string) {
 				d.clients.NotifyAll(protocol.MethodFileChanged, protocol.FileChanged{Files: []string{path}})
 			},
@@ -117,10 +116,10 @@ func (d *daemon) openHeartbeat(conversations *lateSessions, home *memory.Home) *
 	})
 }
 
-// taskEditor is the person's Emacs for the file of tasks.
+// taskEditor is the person's Emacs for the file of tasks and that of contacts.
 type taskEditor struct{ emacs clients.Emacs }
 
-// Unsaved implements [tasks.Editor]. Where no Emacs is connected, nothing is unsaved.
+// Unsaved implements [openfile.Editor]. Where no Emacs is connected, nothing is unsaved.
 func (e taskEditor) Unsaved(ctx context.Context, path string) (text string, ok bool, err error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -142,7 +141,7 @@ func (e taskEditor) Unsaved(ctx context.Context, path string) (text string, ok b
 	return "", false, nil
 }
 
-// Edit implements [tasks.Editor].
+// Edit implements [openfile.Editor].
 func (e taskEditor) Edit(ctx context.Context, path, old, new string) error {
 	_, err := e.emacs.Edit(ctx, tool.Conversation{Session: protocol.MainSession}, path, old, new)
 	return err

@@ -16,7 +16,7 @@ import (
 )
 
 // openTools makes the built-in tools, and the MCP servers whose tools are offered beside them.
-func (d *daemon) openTools(settings config.Settings) error {
+func (d *daemon) openTools(settings config.Settings, conversations *lateSessions) error {
 	var own *tool.Registry
 	d.servers = mcp.New(mcp.Config{
 		Servers: d.home.MCPServers(settings), Environment: d.config.Env, Directory: filepath.Join(d.paths.State, "results"), Version: d.config.Version, Logger: d.log,
@@ -26,7 +26,7 @@ func (d *daemon) openTools(settings config.Settings) error {
 		Results: d.servers.Result, Skills: d.skills.Prompts.Current, Memory: tool.Memory{Store: d.memory.store, Index: d.memory.index, Await: d.memory.upkeep.Await}, Past: d.pastDeps(),
 		Pages: d.home.Pages(d.settings.Last, d.config.Addresses, d.judgeRedirect), Search: d.home.SearchServer(d.settings.Last),
 		Subagents: func() bool { return d.settings.Last().SubagentsAtOnce() > 0 }, Commands: d.commands.Table, Files: d.fileDeps(), Notes: d.noteDeps(),
-		Schedule: d.scheduleDeps(),
+		Schedule: d.scheduleDeps(), Messages: d.messageDeps(conversations),
 	})
 	if err != nil {
 		return err
@@ -49,9 +49,14 @@ func (d *daemon) fileDeps() tool.Files {
 	return tool.Files{Home: d.paths.Home, Unread: policy.Unread(d.paths.Home, d.paths.State), Keys: policy.HasKeys}
 }
 
+// emacs returns the person's Emacs, as tools ask it.
+func (d *daemon) emacs() clients.Emacs {
+	return clients.Emacs{Clients: &d.clients, Timeout: d.config.EmacsTimeout, NewID: newID, Change: act.Edit}
+}
+
 // noteDeps returns what the tools for Org files and for Emacs need.
 func (d *daemon) noteDeps() tool.Notes {
-	return tool.Notes{Files: d.fileDeps(), Emacs: clients.Emacs{Clients: &d.clients, Timeout: d.config.EmacsTimeout, NewID: newID, Change: act.Edit}, NewID: newID, Now: d.now, Roots: d.notes, Held: d.tags.Held}
+	return tool.Notes{Files: d.fileDeps(), Emacs: d.emacs(), NewID: newID, Now: d.now, Roots: d.notes, Held: d.tags.Held}
 }
 
 // scheduleDeps returns what the tools for tasks need.

@@ -110,6 +110,27 @@ func Hash(content []byte) string {
 	return shortHash(sum[:])
 }
 
+// Digest returns a hash of a file's whole content, and its size. The hash distinguishes any two contents. A file of more than
+// limit bytes is an error.
+func Digest(ctx context.Context, path string, limit int64) (hash string, size int64, err error) {
+	file, info, err := open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer file.Close() // the file is only read
+	sum := sha256.New()
+	if info.Size() <= limit {
+		size, err = io.Copy(sum, io.LimitReader(contextReader{ctx, file}, limit+1))
+	}
+	switch {
+	case err != nil:
+		return "", 0, systemError(path, err)
+	case info.Size() > limit || size > limit:
+		return "", 0, protocol.ToolErrorf(protocol.ToolTooLarge, "it has %d bytes, more than the %d that can be sent", max(size, info.Size()), limit)
+	}
+	return hex.EncodeToString(sum.Sum(nil)), size, nil
+}
+
 // shortHash returns a hash that a model can repeat. It distinguishes contents unless somebody
 // constructed equal ones on purpose.
 func shortHash(sum []byte) string { return hex.EncodeToString(sum[:8]) }

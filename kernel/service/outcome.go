@@ -100,6 +100,25 @@ func (o Outcomes) tell(ctx context.Context, n news) error {
 	return o.Inbox.Keep(ctx, n.item())
 }
 
+// Owner returns where the owner is told things: a channel and a chat, or emacs and a conversation. It is the main
+// conversation where nothing else is known.
+func (o Outcomes) Owner(ctx context.Context) (channel, chat string, err error) {
+	last, err := o.latest(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	for _, route := range []string{last, o.Default()} {
+		channel, chat, _ := strings.Cut(route, " ")
+		switch known, connected := o.Channels(channel); {
+		case connected && chat != "":
+			return channel, strings.TrimSpace(chat), nil
+		case !known && protocol.ValidSession(route):
+			return string(protocol.ChannelEmacs), route, nil
+		}
+	}
+	return string(protocol.ChannelEmacs), protocol.MainSession, nil
+}
+
 // Tell tells the owner something about a task, once for each id.
 func (o Outcomes) Tell(ctx context.Context, id, title, text string) error {
 	return o.tell(ctx, news{id: id, kind: protocol.InboxAlert, title: title, text: text})

@@ -21,6 +21,7 @@ type Deps struct {
 	Files    Files
 	Notes    Notes
 	Schedule Schedule
+	Messages Messages
 	// Pages fetches pages of the web. nil: no tool that does is offered.
 	Pages *fetch.Fetcher
 	// Search returns the person's search server of this moment, or nil if there is none. nil: there is
@@ -43,6 +44,7 @@ func BuiltIn(d Deps) (*Registry, error) {
 		emacsBuffers(d.Notes),
 		emacsRead(d.Notes),
 		execCommand(d.Commands),
+		getContacts(d.Messages),
 		globFiles(d.Files),
 		grepFiles(d.Files),
 		listConversations(d.Past),
@@ -55,12 +57,15 @@ func BuiltIn(d Deps) (*Registry, error) {
 		orgEdit(d.Notes),
 		orgQuery(d.Notes),
 		processTool(d.Commands),
+		react(d.Messages),
 		readFile(d.Files),
 		scheduleCreate(d.Schedule),
 		scheduleDelete(d.Schedule),
 		scheduleList(d.Schedule),
 		scheduleUpdate(d.Schedule),
 		searchMessages(d.Past),
+		send(d.Messages),
+		speak(d.Messages),
 		startSubagent(d.Subagents),
 		useSkill(d.Skills),
 		webFetch(d.Pages),

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+
+	"org-agent/kernel/protocol"
 )
 
 // Conversation is the conversation of a call. Stored things record it as their source, and it
@@ -17,6 +19,8 @@ type Conversation struct {
 	Alone bool
 	// Name is the conversation's name in the scope of a record.
 	Name string
+	// Route is where the turn came from. A turn outside of any conversation has none.
+	Route protocol.Route
 	// Program is true if another program makes the call. It sees its own conversation, and files
 	// where the policy judges each of them for it.
 	Program bool

@@ -214,6 +214,7 @@ func Conversation(record journal.Turn) tool.Conversation {
 	}
 	return tool.Conversation{
 		Session: record.Session, Turn: record.ID, Event: record.Event, Alone: alone,
-		Name: cmp.Or(record.Question.Route.Chat, record.Session), Program: record.Question.Route.Kind == protocol.RouteMCP,
+		Route: record.Question.Route,
+		Name:  cmp.Or(record.Question.Route.Chat, record.Session), Program: record.Question.Route.Kind == protocol.RouteMCP,
 	}
 }
