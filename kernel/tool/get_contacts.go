@@ -30,7 +30,9 @@ const (
 func getContacts(m Messages) Tool {
 	return New(Definition[getContactsArguments]{
 		Name: "get_contacts", Manual: getContactsManual, Private: true, Effect: protocol.ToolReads,
-		Offered: func() bool { return m.Contacts != nil && (m.anyChannel() || m.there() && m.HasContacts != nil && m.HasContacts()) },
+		Offered: func() bool {
+			return m.Contacts != nil && (m.anyChannel() || m.there() && m.HasContacts != nil && m.HasContacts())
+		},
 		Perform: func(ctx context.Context, by *Caller, a getContactsArguments) (string, error) {
 			if err := by.alone(); err != nil {
 				return "", protocol.ToolErrorf(protocol.ToolRefused, "others listen here, so no contact is told")
