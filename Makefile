@@ -289,6 +289,11 @@ salvage: ## compare what is salvaged of damaged journals with what .recover of S
 	$(call need,$(or $(SQLITE3),sqlite3),sqlite3)
 	SQLITE3='$(or $(SQLITE3),sqlite3)' $(GO) test -tags sqlite3 -count=1 -timeout 0 -vet=off -v -run '^TestSalvageFindsWhatRecoverDoes$$' ./kernel/journal
 
+.PHONY: signal-cli
+signal-cli: ## drive the signal-cli of SIGNAL_CLI (default signal-cli), without an account; UPDATE=1 records its answers anew
+	$(call need,$(firstword $(or $(SIGNAL_CLI),signal-cli)),signal-cli)
+	SIGNAL_CLI='$(or $(SIGNAL_CLI),signal-cli)' $(GO) test -tags signalcli -count=1 -vet=off -v -run '^TestReal' ./kernel/channel/signal $(if $(UPDATE),-update)
+
 .PHONY: kills
 kills: ## for KILLTIME (default 1h) kill kernels that run commands, call tools, wait for people and archive, and check what was done
 	@set -o pipefail; $(GO) test -count=1 -timeout 0 -vet=off -v -run '^TestKilledAmidDeeds$$' ./kernel/daemon -kills $(or $(KILLTIME),1h) | grep -v -e '^=== ' -e '--- PASS'

@@ -2,7 +2,7 @@ package signaltest
 
 import (
 	"encoding/json"
-	"slices"
+	"strings"
 )
 
 // The codes of errors.
@@ -132,17 +132,20 @@ func (s *Server) injection(method string) (o Outcome) {
 func (s *Server) shared() bool { return s.config.Shared || len(s.config.Others) > 0 }
 
 // accounts returns the daemon's accounts.
-func (s *Server) accounts() []Account {
-	return slices.Concat([]Account{s.config.Account}, s.config.Others)
+func (s *Server) accounts() (all []Account) {
+	if s.config.Account != (Account{}) {
+		all = append(all, s.config.Account)
+	}
+	return append(all, s.config.Others...)
 }
 
 // perform does what a call asks for.
 func (c *client) perform(method string, a arguments) (any, *Error) {
 	s := c.server
-	known, ok := fields[method]
-	if !ok || s.config.Old && (method == "subscribeReceive" || method == "unsubscribeReceive") || method == "listAccounts" && !s.shared() {
+	if !s.knows(method) {
 		return nil, &Error{Code: MethodError, Message: "Method not implemented"}
 	}
+	known := fields[method]
 	account, failed := s.accountOf(method, a)
 	if failed != nil {
 		return nil, failed
@@ -185,6 +188,12 @@ func (c *client) perform(method string, a arguments) (any, *Error) {
 	return s.world.perform(account, method, a)
 }
 
+// knows reports whether there is a method. Only a daemon without an account lists accounts.
+func (s *Server) knows(method string) bool {
+	_, known := fields[method]
+	return known && !(s.config.Old && strings.HasSuffix(method, "subscribeReceive")) && (method != "listAccounts" || s.shared())
+}
+
 // accountOf returns the number of the account of a call.
 func (s *Server) accountOf(method string, a arguments) (string, *Error) {
 	name, failed := a.text("account")
@@ -216,10 +225,11 @@ func (s *Server) accountOf(method string, a arguments) (string, *Error) {
 func (s *Server) subscribe(c *client, account string) int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	number := s.subscription // the first one is 0
 	s.subscription++
-	c.subscriptions[s.subscription] = account
+	c.subscriptions[number] = account
 	s.tell()
-	return s.subscription
+	return number
 }
 
 func (c *client) unsubscribe(a arguments) (any, *Error) {

@@ -36,7 +36,7 @@ type Account struct{ Number, UUID string }
 
 // Config configures a daemon.
 type Config struct {
-	Account Account   // of the option -a
+	Account Account   // of the option -a, and where it was started without, the first if there is one
 	Others  []Account // where there are any, or Shared, it was started without -a and has all of them
 	Shared  bool
 	Mode    Mode // Manual if it is empty
@@ -392,7 +392,7 @@ func (c *client) serve() {
 	lines := bufio.NewReader(c.socket)
 	for {
 		line, err := lines.ReadString('\n')
-		if text := strings.TrimSpace(line); text != "" {
+		if text := strings.TrimSpace(line); line != "" {
 			answering.Go(func() { c.answer([]byte(text)) })
 		}
 		if err != nil {
