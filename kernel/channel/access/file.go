@@ -76,6 +76,9 @@ func (f *File) set(on, id, who string, role Role, now time.Time, onlyNew bool) e
 	if strings.ContainsAny(on+id, "\r\n\t") || on == "" || id == "" {
 		return fmt.Errorf("a row needs a channel and the id of somebody there")
 	}
+	if inert, why := org.IsInert("| " + cellOf(id) + " |\n"); !inert {
+		return fmt.Errorf("the id %q would do something in an Org file (%s): write its row yourself if you want it", id, why)
+	}
 	return f.file().Change(func(source string) (string, error) {
 		rules := Parse(source, f.Path)
 		if len(rules.faults) > 0 {
@@ -85,7 +88,7 @@ func (f *File) set(on, id, who string, role Role, now time.Time, onlyNew bool) e
 			source = beginning
 		}
 		table := org.ReadSettingsTable(source, "People")
-		cells := []string{on, id, text.PlainLine(who, whoLimit), string(role), now.Format("[2006-01-02 Mon]")}
+		cells := []string{on, id, named(who), string(role), now.Format("[2006-01-02 Mon]")}
 		old, there := rules.people[[2]string{on, id}]
 		if there && onlyNew {
 			return "", fmt.Errorf("%s:%d is about them already: %s", f.Path, old.Line, old.Role)
@@ -106,6 +109,19 @@ func (f *File) set(on, id, who string, role Role, now time.Time, onlyNew bool) e
 		}
 		return changed, nil
 	})
+}
+
+// named returns what somebody is called for a cell: on one line, and so that nothing in it does anything in Org, because
+// people call themselves anything.
+func named(who string) string {
+	cell := "| " + text.PlainLine(strings.ReplaceAll(who, "|", " "), whoLimit) + " |"
+	held := strings.TrimSuffix(org.Inert(cell), "\n")
+	name, whole := strings.CutPrefix(held, "| ")
+	name, ended := strings.CutSuffix(name, " |")
+	if !whole || !ended || strings.ContainsAny(name, "|\n") {
+		return ""
+	}
+	return name
 }
 
 // cellOf returns a text as a cell has it, which [cellsOf] reads back.

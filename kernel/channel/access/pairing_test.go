@@ -18,6 +18,7 @@ import (
 
 	"org-agent/kernel/channel"
 	"org-agent/kernel/channel/access"
+	"org-agent/kernel/org"
 )
 
 // kept is the state of channels.
@@ -183,6 +184,28 @@ func TestWrongCodes(t *testing.T) {
 	d.now = d.now.Add(time.Hour)
 	if r := d.outcome(t, "telegram", "3", d.code(t, "telegram", access.Friend)); r.Outcome != access.Paired {
 		t.Errorf("an hour later: %+v", r)
+	}
+}
+
+// TestNameOfAStranger checks that what somebody calls themselves does nothing in the file, which a person opens in Org.
+func TestNameOfAStranger(t *testing.T) {
+	for _, name := range []string{"[[elisp:(ding)][me]]", "call_x() src_sh{ls}", "{{{eval(1)}}}", "<<<x>>> [[shell:ls]]", "Ann\u202e | owner |", "*** TODO x :agenttask:", "-*- eval: (ding) -*-"} {
+		d := newDesk(t.TempDir())
+		m := message("7")
+		m.Sender.Name, m.Text = name, d.code(t, "telegram", access.Friend)
+		if r, err := d.Redeem(t.Context(), "telegram", m); err != nil || r.Outcome != access.Paired {
+			t.Fatalf("%s: %+v, %v", name, r, err)
+		}
+		text, err := os.ReadFile(d.File.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if inert, reason := org.IsInert(string(text)); !inert {
+			t.Errorf("%s: %s in\n%s", name, reason, text)
+		}
+		if who := d.File.Rules().People(); len(who) != 1 || who[0].Role != access.Friend {
+			t.Errorf("%s: %+v", name, who)
+		}
 	}
 }
 
