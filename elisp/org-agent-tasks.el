@@ -62,38 +62,53 @@ They are those of `tasks.org', and those of your agenda files if
 `org-agent-tasks-agenda-tag' says so."
   (interactive)
   (org-agent-kernel-check)
-  (org-agent-tasks-announce-wanted)
   (org-agent-list-open "*org-agent-tasks*" 'org-agent-tasks-mode
                        #'org-agent-tasks--ask))
 
 ;;;###autoload
-(defun org-agent-tasks-announce ()
+(defun org-agent-tasks-announce (&optional then)
   "Tell the kernel in which files `org-agent-tasks-agenda-tag' has tasks.
-When it is nil, there are none but what is armed."
+When it is nil, there are none but what is armed.  Call THEN, if non-nil,
+without arguments when the kernel has answered."
   (when (org-agent-kernel-ready-p)
     (org-agent-kernel-request
-     "schedule/watch"
-     (and org-agent-tasks-agenda-tag
-          (append (list :tag org-agent-tasks-agenda-tag)
-                  (org-agent-agenda-keywords-and-files)))
+     "schedule/watch" (org-agent-tasks--files)
+     :success (lambda (_) (when then (funcall then)))
      :failure (lambda (refusal)
                 (org-agent-say "Tasks of the agenda: %s"
                                (org-agent-one-line
-                                (plist-get refusal :message)))))))
+                                (plist-get refusal :message)))
+                (when then (funcall then))))))
+
+(defun org-agent-tasks--files ()
+  "Return what the kernel is to look at for tasks, as parameters."
+  (and org-agent-tasks-agenda-tag
+       (append (list :tag org-agent-tasks-agenda-tag)
+               (org-agent-agenda-keywords-and-files))))
 
 (defun org-agent-tasks--ask (&rest _)
-  "Request the tasks, and show them when they arrive."
-  (org-agent-kernel-ask
-   "schedule/list" nil
-   (lambda (result)
-     (let ((faults (plist-get result :faults)))
-       (org-agent-list-show
-        (mapcar #'org-agent-tasks--row (plist-get result :tasks))
-        "There are no tasks.  A heading of tasks.org with a timestamp is one."
-        (and faults (format "%d wrong" (length faults))))
-       (org-agent-tasks--say-notes (plist-get result :tasks))
-       (dolist (fault faults)
-         (org-agent-say "%s" (org-agent-one-line fault)))))))
+  "Request the tasks, and show them when they arrive.
+The agenda may have other files than when the kernel was told of them."
+  (let* ((buffer (current-buffer))
+         (ask (lambda ()
+                (when (buffer-live-p buffer)
+                  (with-current-buffer buffer
+                    (org-agent-kernel-ask "schedule/list" nil
+                                          #'org-agent-tasks--list))))))
+    (if (and org-agent-tasks-agenda-tag (org-agent-kernel-ready-p))
+        (org-agent-tasks-announce ask)
+      (funcall ask))))
+
+(defun org-agent-tasks--list (result)
+  "Show RESULT, the tasks of the kernel and what is wrong with their files."
+  (let ((faults (plist-get result :faults)))
+    (org-agent-list-show
+     (mapcar #'org-agent-tasks--row (plist-get result :tasks))
+     "There are no tasks.  A heading of tasks.org with a timestamp is one."
+     (and faults (format "%d wrong" (length faults))))
+    (org-agent-tasks--say-notes (plist-get result :tasks))
+    (dolist (fault faults)
+      (org-agent-say "%s" (org-agent-one-line fault)))))
 
 (defun org-agent-tasks--say-notes (tasks)
   "Say what became of the last heartbeat among TASKS, for which no row has room.
@@ -310,6 +325,12 @@ next seven days, also those with a rule of cron.  It starts no kernel."
   "Return lines for the tasks of the next days, the next one first."
   (let ((limit (+ (float-time) (* org-agent-tasks--agenda-days 24 3600)))
         lines)
+    (when org-agent-tasks-agenda-tag
+      (condition-case refusal
+          (org-agent-kernel-call "schedule/watch" (org-agent-tasks--files))
+        (user-error
+         (org-agent-say "Tasks of the agenda: %s"
+                        (org-agent-one-line (error-message-string refusal))))))
     (dolist (task (plist-get (org-agent-kernel-call "schedule/list" nil) :tasks))
       (when-let* ((next (plist-get task :next))
                   (time (float-time (encode-time (iso8601-parse next)))))

@@ -237,6 +237,43 @@ what the person has not saved."
         (set-buffer-modified-p nil)
         (kill-buffer)))))
 
+(ert-deftest org-agent-tasks-of-files-that-come ()
+  "A file that becomes one of the agenda is looked at when tasks are shown."
+  (org-agent-kernel-test--with
+      (list (org-agent-kernel-test--exchange "It is done"))
+    (let* ((files (mapcar (lambda (name)
+                            (expand-file-name name org-agent-fake-directory))
+                          '("one.org" "two.org")))
+           (org-agenda-files nil)
+           (org-agenda-custom-commands
+            '(("g" "Both" ((agenda "") (org-agent-tasks-agenda "")))))
+           (org-agenda-window-setup 'current-window)
+           (org-agent-tasks-agenda-tag "robot"))
+      (dolist (file files)
+        (with-temp-file file
+          (insert "* Of " (file-name-base file) " :robot:\n:PROPERTIES:\n"
+                  ":CRON:     @hourly\n:END:\n")))
+      (org-agent-tasks-test--list)
+      (with-current-buffer "*org-agent-tasks*"
+        (org-agent-fake-wait (string-search "no tasks" (buffer-string)))
+        (setq org-agenda-files (list (car files)))
+        (revert-buffer)
+        (org-agent-fake-wait tabulated-list-entries)
+        (should (string-search "Of one" (buffer-string))))
+      (setq org-agenda-files files)
+      (save-window-excursion
+        (delete-other-windows)
+        (switch-to-buffer (get-buffer-create "*Org Agenda*"))
+        (org-agenda nil "g")
+        (with-current-buffer "*Org Agenda*"
+          (should (string-match-p ":00 +Of one (not armed)$" (buffer-string)))
+          (should (string-match-p ":00 +Of two (not armed)$" (buffer-string)))
+          ;; What the kernel refuses leaves the agenda as it is.
+          (setq org-agent-tasks-agenda-tag "two words")
+          (org-agenda-redo)
+          (should (string-match-p ":00 +Of two (not armed)$" (buffer-string))))
+        (kill-buffer "*Org Agenda*")))))
+
 (ert-deftest org-agent-tasks-own-tag-is-held ()
   "The person's own tag for tasks is held in answers, by the kernel and by Emacs.
 One that the kernel was not told is held by Emacs.  What is no tag is
