@@ -29,7 +29,7 @@ var hostile = []string{
 var builtIn = kind.New(act.Kinds(act.Deps{})...)
 
 func texts() *rapid.Generator[string] {
-	return rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOfN(rapid.SampledFrom(append(hostile, "\n", "\n")), 0, 8), func(parts []string) string {
+	return rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOfN(rapid.SampledFrom(append(hostile, "\n", "\n", " :robot:", ":robot:")), 0, 8), func(parts []string) string {
 		return strings.Join(parts, "")
 	}))
 }
@@ -71,7 +71,7 @@ func rows() *rapid.Generator[json.RawMessage] {
 }
 
 // TestOutlineIsInert: whatever a journal has, the outline runs nothing, has a heading for
-// each row, and no heading that it did not make.
+// each row, and no heading that it did not make, and no heading has a tag.
 func TestOutlineIsInert(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		told := explain.Trace{
@@ -102,6 +102,9 @@ func TestOutlineIsInert(t *testing.T) {
 		for _, h := range document.Headings {
 			if h.Level == 1 {
 				parsed++
+			}
+			if len(h.Tags) > 0 { // whatever tag the person has chosen for tasks
+				r.Fatalf("the heading on line %d has the tags %v in\n%s", h.Line, h.Tags, outline)
 			}
 		}
 		if headings < 1+count || parsed != headings {
