@@ -191,18 +191,10 @@ func (d *Driver) message(ctx context.Context, line string) (channel.Message, boo
 		if m.Kind != channel.Said {
 			return m, false
 		}
-		m.Kind, m.Of = channel.Edited, d.original(messageID(m.Sender.ID, change.Target))
-		d.originals.Put(m.ID, m.Of, len(m.ID)+len(m.Of))
+		m.Kind, m.Of = channel.Edited, d.edits.original(messageID(m.Sender.ID, change.Target))
+		d.edited(ctx, m.ID, m.Of)
 	}
 	return m, m.Chat.ID != ""
-}
-
-// original returns the id of the message that was edited if the id is that of an edit.
-func (d *Driver) original(id string) string {
-	if first, ok := d.originals.Get(id); ok {
-		return first
-	}
-	return id
 }
 
 // fill fills a message from its content. It returns false if there is nothing in it.
@@ -235,7 +227,7 @@ func (d *Driver) fill(m *channel.Message, c *content, timestamp int64) bool {
 	if q := c.Quote; q != nil {
 		author := address{q.Number, q.UUID, q.Author}
 		if who := d.person(author, ""); who.ID != "" {
-			m.Reply = &channel.Quote{ID: d.original(messageID(who.ID, q.ID)), Sender: who, Text: q.Text, ToMe: d.self(author)}
+			m.Reply = &channel.Quote{ID: d.edits.original(messageID(who.ID, q.ID)), Sender: who, Text: q.Text, ToMe: d.self(author)}
 		}
 	}
 	if m.Text != "" {
@@ -247,7 +239,7 @@ func (d *Driver) fill(m *channel.Message, c *content, timestamp int64) bool {
 // fillChange fills a message that is none that somebody wrote, and reports whether it is such a one.
 func (d *Driver) fillChange(m *channel.Message, c *content) bool {
 	of := func(kind channel.MessageKind, author address, timestamp int64, text string) {
-		m.Kind, m.Of, m.Text = kind, d.original(messageID(d.id(author), timestamp)), text
+		m.Kind, m.Of, m.Text = kind, d.edits.original(messageID(d.id(author), timestamp)), text
 	}
 	happened := func(text string) { m.Kind, m.Text = channel.Event, text }
 	switch r := c.Reaction; {
@@ -256,7 +248,7 @@ func (d *Driver) fillChange(m *channel.Message, c *content) bool {
 	case r != nil:
 		of(channel.Reacted, r.author(), r.Timestamp, r.Emoji)
 	case c.Delete != nil:
-		m.Kind, m.Of = channel.Deleted, d.original(messageID(m.Sender.ID, c.Delete.Timestamp))
+		m.Kind, m.Of = channel.Deleted, d.edits.original(messageID(m.Sender.ID, c.Delete.Timestamp))
 	case c.AdminDelete != nil:
 		of(channel.Deleted, c.AdminDelete.author(), c.AdminDelete.Timestamp, "")
 	case c.Pin != nil:

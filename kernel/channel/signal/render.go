@@ -91,10 +91,5 @@ type writer struct {
 
 func (w *writer) write(s string) {
 	w.b.WriteString(s)
-	for _, r := range s {
-		w.units++
-		if r > 0xFFFF {
-			w.units++
-		}
-	}
+	w.units += rich.Length(s)
 }

@@ -474,3 +474,46 @@ func TestIdentity(t *testing.T) {
 		t.Errorf("a note to self is %+v", got[0])
 	}
 }
+
+// TestEdits checks that what happens to the edit of a message is about the message, also in the next channel, and that
+// no more edits are known than the state is to hold.
+func TestEdits(t *testing.T) {
+	s, state := start(t, signaltest.Config{}), &memory{}
+	edit := func(timestamp, target int64) {
+		line := strings.Replace(said(timestamp, "new"), `"dataMessage":`, fmt.Sprintf(`"editMessage":{"targetSentTimestamp":%d,"dataMessage":`, target), 1) + "}"
+		s.Deliver(line)
+	}
+	original := ada.UUID + ":1700000000000"
+	r := run(t, s, state)
+	edit(1_700_000_000_001, 1_700_000_000_000) // of a message that came before all channels
+	r.wait(1)
+	mine, err := r.Send(t.Context(), channel.Outgoing{ID: "o", Chat: ada.UUID, Text: plain("one")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Edit(t.Context(), ada.UUID, mine, plain("two")); err != nil {
+		t.Fatal(err)
+	}
+	r.stop()
+
+	r = run(t, s, state)
+	edit(1_700_000_000_002, 1_700_000_000_001)
+	if got := r.wait(1)[0]; got.Kind != channel.Edited || got.Of != original {
+		t.Errorf("the edit of an edit is %+v", got)
+	}
+	_, sent, err := splitID(mine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Deliver(strings.Replace(said(1_700_000_000_003, ""), `"expiresInSeconds"`, fmt.Sprintf(
+		`"reaction":{"emoji":"x","targetAuthor":%q,"targetAuthorNumber":%[1]q,"targetAuthorUuid":%q,"targetSentTimestamp":%d,"isRemove":false},"expiresInSeconds"`, agent.Number, agent.UUID, sent+1), 1))
+	if got := r.wait(2)[1]; got.Kind != channel.Reacted || got.Of != mine {
+		t.Errorf("the reaction to the edit of %s is %+v", mine, got)
+	}
+	for n := range int64(2 * editBound) {
+		r.edited(t.Context(), fmt.Sprint("edit", n), "x")
+	}
+	if n := strings.Count(state.values[editsKey], "\n") + 1; n != editBound || len(r.edits.first) != editBound || r.edits.original("edit0") != "edit0" || r.edits.original("edit199") != "x" {
+		t.Errorf("%d edits are kept, %d known", n, len(r.edits.first))
+	}
+}

@@ -139,7 +139,7 @@ func (d *Driver) Edit(ctx context.Context, chat, id string, text rich.Text) erro
 	if err != nil {
 		return err
 	}
-	d.originals.Put(edited, id, len(edited)+len(id))
+	d.edited(ctx, edited, id)
 	d.remember(id, text.Plain)
 	return nil
 }

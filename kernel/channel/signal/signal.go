@@ -68,7 +68,7 @@ func (l limits) line() int { return int(l.file)/3*4 + 1<<16 }
 // The bounds of what is known of earlier messages.
 const (
 	quoteBound = 1 << 20 // of the texts for replies
-	nameBound  = 1 << 18 // of the names for mentions, and of the ids of edits
+	nameBound  = 1 << 18 // of the names for mentions
 )
 
 // textLimit is the length from which on Signal's programs show the beginning of a text only.
@@ -87,9 +87,9 @@ type Driver struct {
 	first chan struct{}              // closed when the first attempt of Run has succeeded or failed
 	once  sync.Once                  // closes it
 
-	quotes    *lru.Cache[string, string] // texts by the ids of their messages
-	names     *lru.Cache[string, string] // what people call themselves, by their ids
-	originals *lru.Cache[string, string] // the ids of edited messages by those of their edits
+	edits  edits
+	quotes *lru.Cache[string, string] // texts by the ids of their messages
+	names  *lru.Cache[string, string] // what people call themselves, by their ids
 }
 
 var (
@@ -105,7 +105,7 @@ func New(c Config) *Driver {
 	c.Pause, c.LongestPause = cmp.Or(c.Pause, time.Second), cmp.Or(c.LongestPause, 5*time.Minute)
 	d := &Driver{
 		config: c, log: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), limits: limits{48 << 20, 8 << 20}, first: make(chan struct{}), files: make(chan struct{}, 1),
-		quotes: lru.New[string, string](quoteBound), names: lru.New[string, string](nameBound), originals: lru.New[string, string](nameBound),
+		quotes: lru.New[string, string](quoteBound), names: lru.New[string, string](nameBound),
 	}
 	if validUUID(c.Account) {
 		d.config.Account = strings.ToLower(c.Account)
@@ -179,6 +179,7 @@ func (d *Driver) Run(ctx context.Context, receive func(context.Context, channel.
 	}
 	box := newBox(d.limits.box)
 	d.restore(ctx, box)
+	d.recall(ctx)
 	delivering, stop := context.WithCancel(ctx)
 	var delivery sync.WaitGroup
 	delivery.Go(func() { d.deliver(delivering, box, receive) })
