@@ -114,6 +114,7 @@ var layout = []struct {
 	{"channel/rich", "org", "the text of chats: characters, and how they look"},
 	{"channel/signal", "channel channel/rich lru", "the chats of Signal, by a signal-cli that runs beside; it knows nothing of the kernel"},
 	{"channel/channeltest", "channel channel/rich", "tests only: a chat in memory, what every driver keeps, and servers of chats"},
+	{"channel/webhook", "channel channel/rich secret", "programs of the same machine as a chat; what a message means is known above"},
 	{"channel/telegram", "channel channel/rich lru secret", "bots of Telegram: updates and methods; what a message means is known above"},
 	{"channel/channeltest/telegramtest", "", "tests only: a Bot API server; it knows none of the driver's types, so that it judges for itself"},
 	{"channel/matrix", "channel channel/rich lru secret", "rooms of a homeserver: its events and requests; what a message means is known above"},

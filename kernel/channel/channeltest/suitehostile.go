@@ -57,7 +57,7 @@ func (suite) filesThatLie(t *testing.T, f Fixture) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := inside.Write(make([]byte, 20<<20)); err != nil {
+		if _, err := inside.Write(make([]byte, 1<<20)); err != nil {
 			t.Fatal(err)
 		}
 	}
