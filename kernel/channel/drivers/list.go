@@ -5,6 +5,7 @@ import (
 	"org-agent/kernel/channel/matrix"
 	"org-agent/kernel/channel/signal"
 	"org-agent/kernel/channel/telegram"
+	"org-agent/kernel/channel/webhook"
 )
 
 // All returns the drivers.
@@ -13,6 +14,7 @@ func All() List {
 		telegramDriver(),
 		signalDriver(),
 		matrixDriver(),
+		webhookDriver(),
 	}
 }
 
@@ -68,6 +70,25 @@ func matrixDriver() Driver {
 			return matrix.New(matrix.Config{
 				Name: s.name, URL: s.properties["URL"], Token: s.keys["TOKEN"], State: s.State, Keys: s.Directory, Logger: s.Logger, MayInvite: s.MayInvite,
 			})
+		},
+	}
+}
+
+func webhookDriver() Driver {
+	return Driver{
+		Name: webhook.Name,
+		Properties: []Property{
+			{Name: "LISTEN", Doc: "where it listens: HOST:PORT of this machine, such as 127.0.0.1:4712", Required: true},
+			{Name: "TOKEN", Doc: "where the token is that programs send with each request", Key: true, Required: true},
+			{Name: "URL", Doc: "where the agent's messages are sent, such as http://127.0.0.1:8080/agent; without it, programs fetch them"},
+		},
+		Begin: []string{
+			"Make a token: openssl rand -hex 32. Whoever has it says who writes.",
+			"A program says a message by POST /messages, with the token in \"Authorization: Bearer TOKEN\" and a body such as {\"id\": \"1\", \"chat\": \"door\", \"sender\": {\"id\": \"ada\", \"name\": \"Ada\"}, \"text\": \"Hello\"}. If the answer is not 200, it says it again with the same id.",
+			"It fetches what the agent says by GET /messages?chat=door&after=NUMBER, which waits; NUMBER is that of the last message that it has, 0 at first.",
+		},
+		open: func(s settings) channel.Driver {
+			return webhook.New(webhook.Config{Name: s.name, Token: s.keys["TOKEN"], Listen: s.properties["LISTEN"], URL: s.properties["URL"], State: s.State, Logger: s.Logger})
 		},
 	}
 }
