@@ -187,8 +187,8 @@ test-go: check-go test-raced test-unraced ## run the tests of Go
 # What is checked here, with the files that "test-shared" adds, is not checked again where it is tested.
 check-go:
 	@unformatted="$$(gofmt -l kernel skills)"; [ -z "$$unformatted" ] || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
-	$(RARELY) $(GO) vet -tags shared,model ./...
-	$(RARELY) $(GO) tool staticcheck -tags shared,model ./...
+	$(RARELY) $(GO) vet -tags shared,model,peers ./...
+	$(RARELY) $(GO) tool staticcheck -tags shared,model,peers ./...
 
 # Files for "race" are of packages that otherwise run without the detector, files for "!race" of those that
 # otherwise run with it.
@@ -232,6 +232,20 @@ test-model: need-tests need-models $(BIN) bin/llmtest-server $(AUTOLOADS) elisp/
 	@set -o pipefail; ORG_AGENT_MODELS=$(MODELS) $(GO_TEST) -tags model -count=1 -p 1 -v $(call tests-of,model,$(PACKAGES)) | grep -v -e '^=== ' -e '^ *--- PASS'
 	ORG_AGENT_MODELS=$(MODELS) ORG_AGENT_PROGRAM=$(CURDIR)/$(BIN) ORG_AGENT_LLMTEST=$(CURDIR)/bin/llmtest-server \
 	  $(TEST_EMACS) -l $(AUTOLOADS) -L elisp/test -l elisp/test/org-agent-real-model.el --eval '(ert-run-tests-batch-and-exit "^org-agent-real-model-")'
+
+# Programs of other people that the kernel speaks with, each a process of its own. They are built in a module of their own,
+# from what testdata/peers locks, and nothing of them is linked.
+PEERS := $(CURDIR)/.cache/peers
+.PHONY: need-peers test-peers
+need-peers: $(PEERS)/dendrite
+
+$(PEERS)/dendrite: testdata/peers/go.mod testdata/peers/go.sum
+	@mkdir -p $(PEERS)/module && cp $^ $(PEERS)/module/
+	@echo "building a homeserver; the first time that takes one to three minutes"
+	@cd $(PEERS)/module && CGO_ENABLED=0 $(RARELY) $(GO) build -o $(PEERS)/ github.com/matrix-org/dendrite/cmd/dendrite github.com/matrix-org/dendrite/cmd/generate-keys
+
+test-peers: need-peers ## build a Matrix homeserver (in .cache), and talk with it
+	ORG_AGENT_PEERS=$(PEERS) $(GO_TEST) -tags peers -count=1 -v $(call tests-of,peers,$(PACKAGES))
 
 .PHONY: test-shared
 test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not part of a clone

@@ -119,6 +119,7 @@ var layout = []struct {
 	{"channel/channeltest/telegramtest", "", "tests only: a Bot API server; it knows none of the driver's types, so that it judges for itself"},
 	{"channel/matrix", "channel channel/rich lru secret", "rooms of a homeserver: its events and requests; what a message means is known above"},
 	{"channel/channeltest/matrixtest", "", "tests only: a homeserver; it knows none of the driver's types, so that it judges for itself"},
+	{"channel/channeltest/homeserver", "", "tests only: runs a homeserver of other people's as a process"},
 	{"channel/drivers", "channel channel/* config secret suggest", "the one list of the chats; what one is opened with are the settings of its heading"},
 	{"channel/access", "channel org suggest tablefile", "who may talk on the channels, by a file of the person's; what becomes of a message is done above"},
 	{"peer", "channel protocol journal", "other agents are a channel with an identity"},

@@ -43,6 +43,7 @@ var doors = []struct{ path, judges, why string }{
 	{"llm/route/consent.go", "", "which servers a person agreed to"},
 	{"llm/route/learnt.go", "", "what models were found to refuse, of a file of the kernel"},
 	{"agent/scripttest/", "", "tests only"},
+	{"channel/channeltest/homeserver/", "", "tests only"},
 	{"llm/llmtest/", "", "tests only"},
 	{"modeltest/", "", "tasks for models, and the files that they make of them; nothing of a person is there"},
 	{"org/tangle_write.go", "", "writes blocks of a note for the person"},

@@ -213,6 +213,9 @@ func (f *follower) redacted(ctx context.Context, r *room, evt *event.Event, cont
 	if of == "" {
 		return m, false, nil
 	}
+	if _, known := f.driver.sent.Get(takenBackKey(r.id, of)); known && m.Myself {
+		return m, false, nil
+	}
 	m.Of = string(of)
 	for i, one := range f.position.Reactions {
 		if one.ID == of {

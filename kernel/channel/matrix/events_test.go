@@ -166,6 +166,13 @@ func TestOwnAccount(t *testing.T) {
 	if _, err := w.Send(t.Context(), channel.Outgoing{ID: "a", Chat: h.room, Text: plain("hi")}); err != nil {
 		t.Fatal(err)
 	}
+	gone, err := w.Send(t.Context(), channel.Outgoing{ID: "b", Chat: h.room, Text: plain("oh")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Delete(t.Context(), h.room, gone); err != nil {
+		t.Fatal(err)
+	}
 	elsewhere := h.Post(h.room, matrixtest.Agent, "m.room.message", said("from a telephone"))
 	if m := w.messages(1)[0]; m.ID != elsewhere || !m.Myself {
 		t.Errorf("it is %+v", m)

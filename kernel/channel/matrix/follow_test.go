@@ -1,6 +1,7 @@
 package matrix_test
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -170,5 +171,12 @@ func TestFirstRun(t *testing.T) {
 	w := watch(t, h.config())
 	if m := w.messages(1)[0]; m.Text != "today" {
 		t.Errorf("it is %+v", m)
+	}
+}
+
+func wantClass(t *testing.T, err error, class channel.FailureClass) {
+	t.Helper()
+	if failed, ok := errors.AsType[*channel.Failure](err); !ok || failed.Class != class {
+		t.Errorf("the error is %v, and not of the class %s", err, class)
 	}
 }

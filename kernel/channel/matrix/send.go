@@ -23,6 +23,9 @@ import (
 // sentKey names what was sent to a room: the homeserver tells the transaction to the device that sent it.
 func sentKey(room id.RoomID, transaction string) string { return string(room) + "\n" + transaction }
 
+// takenBackKey names what the driver takes back. Not every homeserver tells the transaction of that.
+func takenBackKey(room id.RoomID, of id.EventID) string { return sentKey(room, "redact "+string(of)) }
+
 // Send implements [channel.Driver].
 func (d *Driver) Send(ctx context.Context, out channel.Outgoing) (string, error) {
 	to, err := d.place(ctx, out.Chat)
@@ -168,6 +171,8 @@ func (d *Driver) Delete(ctx context.Context, chat, message string) error {
 
 func (d *Driver) redact(ctx context.Context, r *room, of id.EventID) error {
 	sum := sha256.Sum256([]byte(of))
+	key := takenBackKey(r.id, of)
+	d.sent.Put(key, of, len(key)+len(of))
 	return d.ask(ctx, http.MethodPut, d.client.BuildClientURL("v3", "rooms", r.id, "redact", of, "redact-"+hex.EncodeToString(sum[:16])), struct{}{}, nil)
 }
 

@@ -222,7 +222,7 @@ func (a api) putRedaction(w http.ResponseWriter, r *http.Request, parts []string
 			notFound.write(w)
 			return
 		}
-		id = s.redact(parts[0], Agent, parts[1], parts[2])
+		id = s.redact(parts[0], Agent, parts[1]) // not every homeserver tells whose transaction it was
 		s.sent[r.URL.Path] = id
 	}
 	answer(w, 200, Object{"event_id": id})

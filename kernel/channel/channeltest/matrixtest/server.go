@@ -209,17 +209,17 @@ func (s *Server) Raw(room, raw string) {
 // Redact has somebody take an event back.
 func (s *Server) Redact(room, sender, of string) string {
 	var id string
-	s.set(func() { id = s.redact(room, sender, of, "") })
+	s.set(func() { id = s.redact(room, sender, of) })
 	return id
 }
 
-func (s *Server) redact(room, sender, of, transaction string) string {
+func (s *Server) redact(room, sender, of string) string {
 	for _, e := range s.events {
 		if e.ID == of {
 			e.Redacted, e.Content = true, Object{}
 		}
 	}
-	return s.add(&Event{Room: room, Type: "m.room.redaction", Sender: sender, Redacts: of, Content: Object{"redacts": of}, Transaction: transaction})
+	return s.add(&Event{Room: room, Type: "m.room.redaction", Sender: sender, Redacts: of, Content: Object{"redacts": of}})
 }
 
 // Age has an event be older than it is.
