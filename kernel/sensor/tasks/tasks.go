@@ -1,6 +1,7 @@
 // Package tasks wakes the agent when a task of the person's is due. The tasks are in an Org file, see package task. In other
 // files of the person's, headings with a tag are tasks as well, each of which is done only after the person armed it:
-// that is a consent to its text in its file. When the text is changed the consent is withdrawn, and the person is told.
+// that is a consent to its text in its file. When the text is changed the consent is withdrawn, and the person is told. No
+// model writes such a heading: its tag is one of [Tags].
 //
 // A [Sensor] plans with one timer, and looks at the clock again at the latest after a minute, so that it notices when the
 // clock was set or the machine slept. A planned time is leased in the journal before anything begins. From then on it is
