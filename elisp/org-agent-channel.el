@@ -74,7 +74,7 @@ The page shows the channels; one that is chosen has a code made."
   (let ((inhibit-read-only t))
     (erase-buffer)
     (insert (propertize "Talking to the agent by chats" 'face 'bold) "\n\n"
-            "The channels of config.org.  RET on one makes a code for somebody who is to talk:\n")
+            "The channels of config.org.  RET on one makes a code that lets somebody talk:\n")
     (if-let* ((channels (plist-get list :channels)))
         (dolist (channel channels)
           (org-agent-channel--insert

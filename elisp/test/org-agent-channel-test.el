@@ -64,7 +64,7 @@ no key."
           (goto-char (point-min))
           (while (not (eobp))
             (end-of-line)
-            (should (<= (current-column) 84))
+            (should (<= (current-column) 80))
             (forward-line)))
         (should (string-match-p "telegram runs (telegram) old the token is not valid"
                                 (org-agent-channel-test--text)))
