@@ -107,15 +107,21 @@ func TestOutgoing(t *testing.T) {
 	if err := j.Acts.PutActWith(ctx, answer, messages); protocol.ErrorCode(err) != protocol.CodeNotFound {
 		t.Error(err)
 	}
-	if open, err := j.Outgoing.Open(ctx, "dove", 9); err != nil || len(open) != 0 {
+	if open, err := j.Outgoing.Open(ctx, "dove"); err != nil || len(open) != 0 {
 		t.Errorf("of an act that is not there %+v is sent, %v", open, err)
 	}
 	answer.Turn = turn.ID
 	must(t, j.Acts.PutActWith(ctx, answer, messages))
 	must(t, j.Outgoing.Queue(ctx, part(2), part(3)))
 	j = reopen(t, closed(t, j))
-	open, err := j.Outgoing.Open(ctx, "dove", 9)
-	if must(t, err); len(open) != 3 || open[0].ID != "a1.1" || open[2].ID != "a1.3" || string(open[1].Body) != "2" || open[0].State != journal.OutgoingWaiting {
+	elsewhere := part(4)
+	elsewhere.Chat = "tower"
+	must(t, j.Outgoing.Queue(ctx, elsewhere))
+	if first, err := j.Outgoing.Open(ctx, "dove"); err != nil || len(first) != 2 || first[0].ID != "a1.1" || first[1].ID != "a1.4" {
+		t.Errorf("the first of each chat are %+v, %v", first, err)
+	}
+	open, err := j.Outgoing.Of(ctx, "a1")
+	if must(t, err); len(open) != 4 || open[0].ID != "a1.1" || open[2].ID != "a1.3" || string(open[1].Body) != "2" || open[0].State != journal.OutgoingWaiting {
 		t.Fatalf("to be sent is %+v", open)
 	}
 	sending := open[0]
@@ -129,10 +135,10 @@ func TestOutgoing(t *testing.T) {
 	failed := open[1]
 	failed.State, failed.Failure = journal.OutgoingFailed, "blocked"
 	must(t, j.Outgoing.Set(ctx, failed, "", journal.ChatFields{}, nine))
-	if open, err = j.Outgoing.Open(ctx, "dove", 9); err != nil || len(open) != 1 || open[0].ID != "a1.3" {
+	if open, err = j.Outgoing.Open(ctx, "dove"); err != nil || len(open) != 2 || open[0].ID != "a1.3" {
 		t.Errorf("left is %+v, %v", open, err)
 	}
-	if all, err := j.Outgoing.OfTurn(ctx, turn.ID); err != nil || len(all) != 3 || all[0].Sent != "m1" || all[1].Failure != "blocked" {
+	if all, err := j.Outgoing.OfTurn(ctx, turn.ID); err != nil || len(all) != 4 || all[0].Sent != "m1" || all[1].Failure != "blocked" {
 		t.Errorf("the turn sends %+v, %v", all, err)
 	}
 	if m, err := j.Chats.Message(ctx, "dove", "m1"); err != nil || m.Act != "a1" || m.Text != "Yes." || m.Sender != "" {

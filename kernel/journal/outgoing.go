@@ -93,9 +93,10 @@ func scanOutgoing(row scanner) (m Outgoing, err error) {
 	return m, err
 }
 
-// Open returns the messages of a channel that are not sent yet, in the order in which they were queued.
-func (s *OutgoingStore) Open(ctx context.Context, channel string, limit int) ([]Outgoing, error) {
-	messages, err := collect(ctx, s.readers, scanOutgoing, outgoingQuery+" WHERE channel = ? AND state IN ('waiting', 'sending') ORDER BY seq LIMIT ?", channel, limit)
+// Open returns the first message of each chat of a channel that is not sent yet, in the order in which they were queued.
+func (s *OutgoingStore) Open(ctx context.Context, channel string) ([]Outgoing, error) {
+	messages, err := collect(ctx, s.readers, scanOutgoing, outgoingQuery+
+		" WHERE seq IN (SELECT min(seq) FROM outgoing WHERE channel = ? AND state IN ('waiting', 'sending') GROUP BY chat) ORDER BY seq", channel)
 	return messages, s.failure(ctx, "read what is to be sent", err)
 }
 
