@@ -58,6 +58,8 @@ var doors = []struct{ path, judges, why string }{
 	{"agent/person/describe.go", "", "a person is shown the file that they decide about"},
 	{"act/edit.go", "", "looks whether an edit makes file variables, and asks the person if so"},
 	{"act/reconcile.go", "", "looks whether an edit was made, and tells yes or no"},
+	{"channel/outbox/message.go", "", "sends the files that a person allowed to be sent"},
+	{"channel/router/keeper.go", "", "keeps the files that people on channels sent, and shows a model the images among them"},
 	{"service/note.go", "", "checks a note for the client that has it"},
 	{"service/kernel.go", "", "how much memory the kernel has"},
 	{"service/voice.go", "", "the person's command that speaks, and the sounds that it made"},

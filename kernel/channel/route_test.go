@@ -11,16 +11,11 @@ import (
 	"org-agent/kernel/protocol"
 )
 
-// pigeons is a channel that exists only in this test. Nothing is sent on it.
-type pigeons struct{ channel.Driver }
-
-func (pigeons) Name() string { return "pigeon" }
-
 // TestAnswerEndsTurnOnEveryRoute checks that an answer ends the turn on every route. A message on a
 // channel ends the turn only on the route of the same chat; a message to anywhere else ends no
 // turn.
 func TestAnswerEndsTurnOnEveryRoute(t *testing.T) {
-	kinds := kind.New(append([]kind.Kind{channel.Kind(pigeons{}, nil)}, append(act.Kinds(act.Deps{}), channel.Known()...)...)...)
+	kinds := kind.New(append([]kind.Kind{channel.Kind("pigeon", nil)}, append(act.Kinds(act.Deps{}), channel.Known()...)...)...)
 	proposals := []struct{ name, text string }{
 		{"answer", `(:type :request :target :emacs :action :insert-at-end :text "* Yes")`},
 		{"response", `(:type :response :text "Yes.")`},

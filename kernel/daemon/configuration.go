@@ -20,6 +20,7 @@ func (d *daemon) openConfiguration(info func() protocol.ServerInfo, extraction *
 		service.PartOf(d.loaded, config.Settings.QuietTime, extraction.SetQuiet),
 		service.PartOf(d.loaded, config.Settings.RequestAge, d.journal.Archive.SetAge),
 		service.PartOf(d.loaded, config.Settings.Beats, func(config.Heartbeat) { d.heartbeat.Reload() }),
+		service.PartOf(d.loaded, func(s config.Settings) []config.Channel { return s.Channels }, d.channels.Set),
 		service.PartOf(d.loaded, embeddings, func(server *config.EmbeddingServer) { d.memory.upkeep.SetMeaning(d.openMeaning(server)) }),
 		func(_ context.Context, s config.Settings) error {
 			d.memory.upkeep.Reload()

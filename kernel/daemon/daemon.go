@@ -79,11 +79,9 @@ type Config struct {
 	// Drivers are the protocols of model servers, at least one. The first is for servers whose protocol config.org does
 	// not name.
 	Drivers llm.Drivers
-	// Sensors and Channels are added to the built-in ones. MayTalk reports whether the sender of a
-	// message may talk to the agent. nil allows nobody.
+	// Sensors and Channels are added to the built-in ones, and to those of the settings. channels.org says who may talk.
 	Sensors  []sensor.Sensor
 	Channels []channel.Driver
-	MayTalk  func(channel.Message) bool
 	// Ready is called once, when clients can connect.
 	Ready func(socket string)
 	// Progress is called while the start takes long, from time to time, with a text for a person. May be nil.
@@ -122,7 +120,7 @@ type daemon struct {
 	agent     *agent.Agent
 	subagents *subagent.Pool
 	clients   clients.Clients
-	channels  channel.Drivers
+	channels  *channels
 	access    channelAccess
 	contacts  *contacts.Book
 	tasks     *tasks.Sensor
@@ -227,7 +225,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 		return err
 	}
 	d.access = d.openAccess()
-	d.openChannels()
+	d.openChannels(settings, conversations)
 	d.tasks, d.heartbeat = d.openTasks(conversations), d.openHeartbeat(conversations, home)
 	d.kinds = d.openKinds(conversations)
 	for _, s := range d.skills.Notes.Load(ctx) { // after the tools and the kinds of actions, which notes refer to
@@ -261,7 +259,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 		HeldTags:     d.tags.Held,
 		OnTurnEnd:    d.turnEnded(conversations),
 		OnSessionEnd: d.agent.SessionEnded,
-		InsertionAct: act.Insertion, SendToOrigin: d.channels.Send,
+		InsertionAct: act.Insertion, Origins: d.channels.post,
 	})
 	conversations.Sessions = d.sessions
 	return nil

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 
-	"org-agent/kernel/channel"
 	"org-agent/kernel/reaction"
 	"org-agent/kernel/sensor"
 	"org-agent/kernel/service"
@@ -17,12 +16,6 @@ func (d *daemon) sensors() []sensor.Sensor {
 		d.tasks,
 		d.heartbeat,
 	}, d.config.Sensors...)
-}
-
-// openChannels sets the built-in channels, followed by those of the configuration. It must be called
-// only once, because a driver may hold a connection.
-func (d *daemon) openChannels() {
-	d.channels = append(channel.Drivers{}, d.config.Channels...)
 }
 
 // resolver returns the resolver of a message's settings.
@@ -39,8 +32,8 @@ func (d *daemon) reactions() *reaction.Reactions {
 	})
 }
 
-// edges returns the tasks of the sensors and channels, which take events from outside beside the
-// clients. A task that ends before the kernel is reported as a fault.
+// edges returns the tasks of the sensors and of the channels, which take events from outside beside the
+// clients. A sensor that ends before the kernel is reported as a fault.
 func (d *daemon) edges(intake service.Intake) []func(context.Context) {
 	var tasks []func(context.Context)
 	edge := func(name string, run func(ctx context.Context) error) {
@@ -55,10 +48,6 @@ func (d *daemon) edges(intake service.Intake) []func(context.Context) {
 	for _, s := range d.sensors() {
 		edge(s.Name(), func(ctx context.Context) error { return s.Run(ctx, intake.Take) })
 	}
-	for _, driver := range d.channels {
-		edge(driver.Name(), func(ctx context.Context) error {
-			return channel.Run(ctx, driver, channel.Config{Take: intake.Take, May: d.config.MayTalk, Logger: d.log})
-		})
-	}
-	return tasks
+	d.openRouter(intake)
+	return append(tasks, d.channels.Run)
 }

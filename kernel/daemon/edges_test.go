@@ -3,6 +3,7 @@ package daemon_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -47,7 +48,7 @@ func (*pigeons) Capabilities() channel.Capabilities { return channel.Capabilitie
 
 func (p *pigeons) Send(_ context.Context, out channel.Outgoing) (string, error) {
 	if p.lost {
-		return "", errors.New("the pigeon was eaten")
+		return "", &channel.Failure{Class: channel.Refused, Err: errors.New("the pigeon was eaten")}
 	}
 	p.carried <- out
 	return out.ID, nil
@@ -74,20 +75,36 @@ func (p *pigeons) carries(t *testing.T) channel.Outgoing {
 	}
 }
 
+// talkers is a channels.org in which one person owns the agent.
+func talkers(channel, id string) string {
+	return "* People\n| channel | id | who | role | since |\n|-+-+-+-+-|\n| " + channel + " | " + id + " | me | owner | |\n"
+}
+
+// inboxOf returns what is in the inbox.
+func inboxOf(t *testing.T, e *rpctest.Editor) []protocol.InboxItem {
+	t.Helper()
+	var result protocol.InboxListResult
+	if err := e.Call(within(t), protocol.MethodInboxList, protocol.InboxListParams{}, &result); err != nil {
+		t.Fatal(err)
+	}
+	return result.Items
+}
+
 // TestAnotherChannel: a channel is one value in one list. What is said there is answered there and
 // kept in a session of its own; a message is taken once, one of a stranger not at all; prose is an
 // answer; what cannot be sent is told; to another chat of it a person is asked first.
 func TestAnotherChannel(t *testing.T) {
 	in, model := newInstanceAndModel(t,
-		llmtest.Exchange{Match: "^where", Reply: `(:type :request :target :pigeon :chat-id "loft 7" :text "* In Samarkand")`},
-		llmtest.Exchange{Match: "^and when", Reply: "At noon."},
-		llmtest.Exchange{Match: "^lose", Reply: "Never mind."},
+		llmtest.Exchange{Match: `:text "where`, Reply: `(:type :request :target :pigeon :chat-id "loft 7" :text "* In Samarkand")`},
+		llmtest.Exchange{Match: `:text "and when`, Reply: "At noon."},
+		llmtest.Exchange{Match: `:text "lose`, Reply: "Never mind."},
 		llmtest.Exchange{Match: "^tell the others", Reply: `(:type :request :target :pigeon :chat-id "loft 8" :text "noon")`},
 		llmtest.Exchange{Match: "result of pigeon: performed", Reply: insertion("* Told them")})
 	in.write(t, "skills/mine.org", deciding(`(defun think (c) (ask-neuro (words c)))
 (defskill :mine :priority 90 :trigger #'chosen :neuro #'think)`))
 	birds := newPigeons()
-	in.startWith(t, daemon.Config{Channels: []channel.Driver{birds}, MayTalk: func(m channel.Message) bool { return m.Sender.ID == "ada" }})
+	in.write(t, "channels.org", talkers("pigeon", "ada"))
+	in.startWith(t, daemon.Config{Channels: []channel.Driver{birds}})
 	message := func(id, sender, text string) channel.Message {
 		return channel.Message{ID: id, Chat: channel.Chat{ID: "loft 7"}, Sender: channel.Person{ID: sender}, Text: text}
 	}
@@ -132,22 +149,28 @@ func TestAnotherChannel(t *testing.T) {
 
 	birds.lost = true
 	birds.bring(t, message("4", "ada", "lose it"))
-	until(t, "the failure", func() bool { return strings.Contains(e.Text(), "the pigeon was eaten") })
+	until(t, "the failure", func() bool {
+		return strings.Contains(fmt.Sprint(inboxOf(t, main)), "the pigeon was eaten")
+	})
+	if items := fmt.Sprint(inboxOf(t, main)); strings.Count(items, "mallory wrote on pigeon") != 1 {
+		t.Errorf("the inbox has %s", items)
+	}
 }
 
 // TestEveryEndReachesTheChat checks that a message from a chat is answered there, whatever action
 // answers it, and that the chat is told why there is no answer.
 func TestEveryEndReachesTheChat(t *testing.T) {
 	in := newInstance(t,
-		llmtest.Exchange{Match: "^respond", Reply: `(:type :response :text "I respond.")`},
-		llmtest.Exchange{Match: "^insert", Reply: insertion("I insert.")},
-		llmtest.Exchange{Match: "^say", Reply: "I say."},
-		llmtest.Exchange{Match: "^send", Reply: `(:type :request :target :pigeon :chat-id "loft 7" :text "I send.")`},
-		llmtest.Exchange{Match: "^break", Reply: `(:type :log :text "nothing")`})
+		llmtest.Exchange{Match: `:text "respond`, Reply: `(:type :response :text "I respond.")`},
+		llmtest.Exchange{Match: `:text "insert`, Reply: insertion("I insert.")},
+		llmtest.Exchange{Match: `:text "say`, Reply: "I say."},
+		llmtest.Exchange{Match: `:text "send`, Reply: `(:type :request :target :pigeon :chat-id "loft 7" :text "I send.")`},
+		llmtest.Exchange{Match: `:text "break`, Reply: `(:type :log :text "nothing")`})
 	in.write(t, "skills/mine.org", deciding(`(defun think (c) (if (equal (words c) "decide") '(:type :response :text "I decide.") (ask-neuro (words c))))
 (defskill :mine :priority 90 :trigger #'chosen :neuro #'think)`))
 	birds := newPigeons()
-	in.startWith(t, daemon.Config{Channels: []channel.Driver{birds}, MayTalk: func(channel.Message) bool { return true }})
+	in.write(t, "channels.org", talkers("pigeon", "ada"))
+	in.startWith(t, daemon.Config{Channels: []channel.Driver{birds}})
 	e := in.editor(t, rpctest.Config{Session: "pigeon-loft 7"})
 	for _, c := range []struct{ says, hears string }{
 		{"respond", "I respond."}, {"insert", "I insert."}, {"say", "I say."}, {"send", "I send."}, {"decide", "I decide."},

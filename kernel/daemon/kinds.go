@@ -18,18 +18,21 @@ type lateSessions struct{ *session.Sessions }
 // the known channels, which may have no driver.
 func Kinds(deps act.Deps) []kind.Kind { return append(act.Kinds(deps), channel.Known()...) }
 
-// openKinds returns the kinds of actions of this kernel: those of its channels, those that every kernel
-// knows, and those of the configuration, in this order. They do not change while the kernel runs.
+// openKinds returns the kinds of actions of this kernel: those that every kernel knows, those of its channels, and those of
+// the configuration. They do not change while the kernel runs.
 func (d *daemon) openKinds(conversations *lateSessions) *kind.Set {
 	deps := act.Deps{
 		Conversations: conversations, Editors: &d.clients, Catalog: d.tools, Commands: d.commands.Table != nil, Logger: d.log,
 		Changed: func(changed protocol.FileChanged) { d.clients.NotifyAll(protocol.MethodFileChanged, changed) },
 	}
-	var kinds []kind.Kind
-	for _, driver := range d.channels { // first, because a known channel without a driver is for the same actions
-		kinds = append(kinds, channel.Kind(driver, conversations))
+	var names []string
+	for _, driver := range d.config.Channels {
+		names = append(names, driver.Name())
 	}
-	all := kind.New(append(kinds, Kinds(deps)...)...)
+	for _, c := range d.loaded.Channels {
+		names = append(names, c.Name)
+	}
+	all := kind.New(append(act.Kinds(deps), channel.Kinds(d.channels.post, names...)...)...)
 	if d.config.Kinds != nil {
 		all = all.With(d.config.Kinds(deps)...)
 	}

@@ -29,7 +29,7 @@ func (d *daemon) inbox() service.Inbox {
 // outcomes returns what tells the owner what came of tasks.
 func (d *daemon) outcomes(conversations *lateSessions) service.Outcomes {
 	return service.Outcomes{
-		Acts: d.journal.Acts, Posts: conversations, Known: d.journal.Turns, Asked: d.journal.Search, Channels: d.channels.Find, Send: d.channels.Send,
+		Acts: d.journal.Acts, Posts: conversations, Known: d.journal.Turns, Asked: d.journal.Search, Channels: d.channels.known, Send: d.channels.post.Tell,
 		Default: func() string { return d.settings.Last().Route }, Inbox: d.inbox(),
 	}
 }

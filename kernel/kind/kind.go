@@ -118,6 +118,9 @@ type Kind struct {
 	ByClient bool
 	// Perform performs the action. nil: nothing performs it.
 	Perform Performer
+	// Offered reports whether such actions can be performed now. Those that cannot are not offered to models, and nobody is
+	// asked about them. Default: always.
+	Offered func() bool
 	// Check returns an error if something prevents the action now. It may be called before the
 	// action is allowed, and changes nothing. It returns nil if nothing prevents it or if that is
 	// not known. The error wraps [ErrNoPerformer] if nobody who performs it is connected. Default:

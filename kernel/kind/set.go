@@ -74,7 +74,7 @@ func (s *Set) IsReply(proposal sexp.List) bool {
 // Available returns nil if something performs such an action. Otherwise the error wraps
 // [ErrNoPerformer] and says what is missing.
 func (s *Set) Available(key action.Key) error {
-	if s.find(key).Perform == nil {
+	if k := s.find(key); k.Perform == nil || k.Offered != nil && !k.Offered() {
 		return fmt.Errorf("%s: %w", key, ErrNoPerformer)
 	}
 	return nil

@@ -117,6 +117,12 @@ func parseContextItem(fields Object) (ContextItem, error) {
 	return item, item.within(ContextTextLimit, "send a region of it")
 }
 
+// ImageItem returns an item for an image. It returns false for a content that models do not accept.
+func ImageItem(name, place string, content []byte) (ContextItem, bool) {
+	item := ContextItem{Kind: ContextImage, Name: name, Place: place, Media: http.DetectContentType(content), Bytes: len(content), Data: content}
+	return item, slices.Contains(imageMedia, item.Media) && len(content) <= ContextImageLimit
+}
+
 // setImage decodes an image and detects its media type.
 func (c *ContextItem) setImage(data string) error {
 	image, err := base64.StdEncoding.DecodeString(data)

@@ -39,6 +39,13 @@ const (
 	PayloadChain    = "chain"
 )
 
+// PayloadMessage is the field of a message's payload that says who wrote it in which chat. The kernel sets it for messages
+// of channels. PayloadOwner is set if that is the agent's owner.
+const (
+	PayloadMessage = "message"
+	PayloadOwner   = "owner"
+)
+
 // PayloadGroup is the field of a message's payload that is set if others read the
 // conversation. The agent mentions nothing private in it.
 const PayloadGroup = "group"

@@ -12,9 +12,10 @@ type InboxKind string
 
 // The kinds of items.
 const (
-	InboxResult  InboxKind = "result"  // of a task, which could be told nowhere else, or of a reaction
-	InboxFailure InboxKind = "failure" // of a task, of a reaction or of the heartbeat
-	InboxAlert   InboxKind = "alert"   // of the heartbeat or about a task, which could be told nowhere else
+	InboxResult   InboxKind = "result"   // of a task, which could be told nowhere else, or of a reaction
+	InboxFailure  InboxKind = "failure"  // of a task, of a reaction or of the heartbeat
+	InboxStranger InboxKind = "stranger" // somebody wrote on a channel who may not
+	InboxAlert    InboxKind = "alert"    // of the heartbeat or about a task, which could be told nowhere else
 )
 
 // InboxItem is one thing that is kept for the owner.

@@ -29,10 +29,8 @@ type Config struct {
 	HeldTags func() []string
 	// InsertionAct returns the act by which a client puts a text into a conversation that it shows.
 	InsertionAct func(text string) protocol.Act
-	// SendToOrigin sends the answer or the notice of a turn that came from outside of this machine to
-	// its origin, and returns when it is delivered. A repeated text has the same id. nil: nothing is
-	// sent.
-	SendToOrigin func(ctx context.Context, route protocol.Route, id, text string) error
+	// Origins sends what answers a turn that came from outside of this machine. nil: nothing is sent.
+	Origins Origins
 	// OnTurnEnd is called when the end of a turn is in the journal. It runs on the goroutine of the
 	// session, and must not wait for a turn. nil: no call.
 	OnTurnEnd func(turn journal.Turn)
@@ -64,6 +62,14 @@ type Journal struct {
 	Asks     Asks
 	Usage    Usage
 	Search   Search
+}
+
+// Origins sends texts to where turns came from.
+type Origins interface {
+	// Compose returns the messages by which the text of an act reaches the route of its turn, none if nothing is to be said.
+	Compose(ctx context.Context, route protocol.Route, act journal.Act, text string) ([]journal.Outgoing, error)
+	// Wake has them sent, once they are in the journal.
+	Wake()
 }
 
 // Asks is the store of approvals and questions for people. CloseAsks closes those of a turn that ends.

@@ -10,7 +10,6 @@ import (
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
-	plain "org-agent/kernel/text"
 )
 
 // Turn is one question being answered. A [Runner] uses it from one goroutine.
@@ -122,50 +121,53 @@ func (t *Turn) SetWaiting(ctx context.Context, waiting bool) error {
 // Notify notifies every attached client.
 func (t *Turn) Notify(method string, params any) { t.session.viewers.broadcast(method, params) }
 
-// Insert makes text the answer of the turn. It sends text to the origin of the turn, converts it to
-// Org, writes it to the journal under [Turn.AnswerID], and sends it to every attached client. If no
+// Insert makes text the answer of the turn. It converts the text to
+// Org, writes it to the journal with what is sent to the origin of the turn under [Turn.AnswerID], and sends it to every attached client. If no
 // client keeps the file, it writes the file. action is the verified action in canonical form. When
 // Insert returns nil the journal has the answer.
 func (t *Turn) Insert(ctx context.Context, action, text string) error {
-	if err := t.sendBack(ctx, t.answer, text); err != nil {
-		return err
-	}
 	subtree, plain := t.compose(text)
 	act := journal.Act{
 		ID: t.answer, Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event,
 		Kind: journal.ActAnswer, Action: action, Raw: text, Text: subtree, Plain: plain, Final: true,
 	}
-	return t.deliver(ctx, act)
+	messages, err := t.back(ctx, act, text)
+	if err != nil {
+		return err
+	}
+	return t.deliver(ctx, act, messages)
 }
 
 // explain inserts a notice below the question: why there is no answer, and what the person can do.
 func (t *Turn) explain(ctx context.Context, outcome Outcome) error {
 	title, body, hint := explanation(outcome)
 	id := t.session.sessions.config.NewID()
-	if t.Record.Question.Route.Kind == protocol.RouteChannel { // other peers learn nothing of this machine's faults
-		if err := t.sendBack(t.session.sessions.ctx, id, title+": "+body); err != nil {
-			t.session.logger().Warn("a notice does not reach the chat of its turn", "turn", t.Record.ID, "err", err)
-		}
-	}
-	body += hint
 	converter := org.NewConverter(org.Options{
 		QuestionLevel: t.Record.Level, Answer: true, Tags: t.session.sessions.config.heldTags(),
 		Properties: []org.Property{{Key: "ID", Value: id}, {Key: "STATE", Value: string(outcome.State)}},
 	})
-	subtree := t.annotate(converter.Write("* "+title+"\n"+body) + converter.Close())
-	return t.deliver(ctx, journal.Act{
+	subtree := t.annotate(converter.Write("* "+title+"\n"+body+hint) + converter.Close())
+	act := journal.Act{
 		ID: id, Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event,
-		Kind: journal.ActNotice, Text: subtree, Plain: title + ": " + body, Final: true,
-	})
+		Kind: journal.ActNotice, Text: subtree, Plain: title + ": " + body + hint, Final: true,
+	}
+	var messages []journal.Outgoing
+	if t.Record.Question.Route.Kind == protocol.RouteChannel { // other peers learn nothing of this machine's faults
+		var err error
+		if messages, err = t.back(t.session.sessions.ctx, act, title+": "+body); err != nil {
+			t.session.logger().Warn("a notice does not reach the chat of its turn", "turn", t.Record.ID, "err", err)
+		}
+	}
+	return t.deliver(ctx, act, messages)
 }
 
-// sendBack sends a text to the origin of the turn, if that is not this machine.
-func (t *Turn) sendBack(ctx context.Context, id, text string) error {
-	route, send := t.Record.Question.Route, t.session.sessions.config.SendToOrigin
-	if send == nil || !route.Elsewhere() {
-		return nil
+// back returns the messages by which a text reaches the origin of the turn, if that is not this machine.
+func (t *Turn) back(ctx context.Context, act journal.Act, text string) ([]journal.Outgoing, error) {
+	route, origins := t.Record.Question.Route, t.session.sessions.config.Origins
+	if origins == nil || !route.Elsewhere() {
+		return nil, nil
 	}
-	return send(ctx, route, id, plain.Shown(text))
+	return origins.Compose(ctx, route, act, text)
 }
 
 // explanation returns the heading and the text of the notice of a turn without an answer. hint follows
@@ -181,15 +183,18 @@ func explanation(o Outcome) (title, body, hint string) {
 	return "No answer", sentence(o.Notice, "something went wrong; the log says more"), "\n" + again
 }
 
-// deliver writes the act to the journal, and then sends it to the clients and the file. The order is
-// the promise of [Sessions.Attach]. While the journal cannot be written, deliver waits, also after the
-// turn's context has ended.
-func (t *Turn) deliver(ctx context.Context, act journal.Act) error {
+// deliver writes the act to the journal, with the messages by which it reaches the turn's origin, and then sends it to the
+// clients and the file. The order is the promise of [Sessions.Attach]. While the journal cannot be written, deliver waits,
+// also after the turn's context has ended.
+func (t *Turn) deliver(ctx context.Context, act journal.Act, messages []journal.Outgoing) error {
 	err := t.session.retryWrite(t.session.sessions.ctx, func() error {
-		return t.session.sessions.config.Journal.Acts.PutAct(ctx, act)
+		return t.session.sessions.config.Journal.Acts.PutActWith(ctx, act, messages)
 	})
 	if err != nil {
 		return err
+	}
+	if len(messages) > 0 {
+		t.session.sessions.config.Origins.Wake()
 	}
 	t.hasResult = true
 	t.session.send(ctx, act, t.Record)

@@ -2,6 +2,7 @@ package composer
 
 import (
 	"context"
+	"org-agent/kernel/envelope"
 	"slices"
 	"strings"
 
@@ -108,7 +109,7 @@ func (t *Turn) request(ctx context.Context, ask skill.Ask) llm.Request {
 // message returns the message of an ask, with the items that the person sent along and with the
 // reminders. plain is its text without the time.
 func (t *Turn) message(ask skill.Ask, items, recalled []protocol.ContextItem) (message llm.Message, plain string) {
-	message = question(ask.Text, items)
+	message = question(envelope.Show(t.Record.Question.Payload, ask.Text), items)
 	if len(recalled) > 0 && len(items) == 0 {
 		message.Text = messageLine + "\n" + message.Text
 	}

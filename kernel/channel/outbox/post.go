@@ -1,0 +1,184 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"org-agent/kernel/channel"
+	"org-agent/kernel/channel/rich"
+	"org-agent/kernel/journal"
+	"org-agent/kernel/protocol"
+	"org-agent/kernel/text"
+)
+
+// Silence is what a model writes as its whole reply to say nothing.
+const Silence = "NO_REPLY"
+
+// sendWait is how long a turn waits to hear what became of a message that it sends.
+const sendWait = 20 * time.Second
+
+// Post sends what conversations say, through an outbox. It implements [channel.Post].
+type Post struct {
+	Outbox *Outbox
+	Store  TurnStore
+	// Find returns the driver of a channel.
+	Find          func(name string) (channel.Driver, bool)
+	Conversations Conversations
+	Now           func() time.Time
+}
+
+// TurnStore says what a turn has sent.
+type TurnStore interface {
+	OfTurn(ctx context.Context, turn string) ([]journal.Outgoing, error)
+}
+
+// Conversations has the conversations of the kernel.
+type Conversations interface {
+	Insert(ctx context.Context, session, turn, action, text string) error
+}
+
+// Connected implements [channel.Post].
+func (p *Post) Connected(name string) bool {
+	_, ok := p.Find(name)
+	return ok
+}
+
+// Insert implements [channel.Post].
+func (p *Post) Insert(ctx context.Context, session, turn, action, text string) error {
+	return p.Conversations.Insert(ctx, session, turn, action, text)
+}
+
+// Compose returns the messages by which the text of an act reaches the chat of a route. None for a text that is [Silence],
+// and for one that the turn has sent there already.
+func (p *Post) Compose(ctx context.Context, route protocol.Route, act journal.Act, said string) ([]journal.Outgoing, error) {
+	d, ok := p.Find(string(route.Channel))
+	if !ok {
+		return nil, fmt.Errorf("no channel %s is connected", route.Channel)
+	}
+	said, silent := Said(said)
+	if silent {
+		return nil, nil
+	}
+	sent, err := p.Store.OfTurn(ctx, act.Turn)
+	if err != nil {
+		return nil, err
+	}
+	written := rich.Plain(text.Shown(said))
+	for _, m := range sent {
+		if m.Channel == string(route.Channel) && m.Chat == route.Chat && normal(Text(m)) == normal(written.Plain) {
+			return nil, nil
+		}
+	}
+	return Compose(d.Name(), d.Capabilities(), Message{Act: act.ID, Turn: act.Turn, Session: act.Session, Chat: route.Chat, Text: written}, p.now())
+}
+
+// Wake has the outbox look for what was queued with an act.
+func (p *Post) Wake() { p.Outbox.Wake() }
+
+// Tell sends a text to the chat of a route, once for its id.
+func (p *Post) Tell(ctx context.Context, route protocol.Route, id, said string) error {
+	messages, err := p.Compose(ctx, route, journal.Act{ID: id}, said)
+	if err != nil {
+		return err
+	}
+	return p.Outbox.Queue(ctx, messages)
+}
+
+// Send implements [channel.Post].
+func (p *Post) Send(ctx context.Context, m channel.Sending) (string, error) {
+	d, ok := p.Find(m.Channel)
+	if !ok {
+		return "", fmt.Errorf("no channel %s is connected", m.Channel)
+	}
+	messages, err := Compose(d.Name(), d.Capabilities(), Message{
+		Act: m.ID, Turn: m.Turn, Session: m.Session, Chat: m.Chat, Text: rich.Plain(text.Shown(m.Text)), ReplyTo: m.ReplyTo,
+	}, p.now())
+	if err != nil {
+		return "", err
+	}
+	if len(messages) == 0 {
+		return "", errors.New("there is nothing to send")
+	}
+	if err := p.Outbox.Queue(ctx, messages); err != nil {
+		return "", err
+	}
+	limited, cancel := context.WithTimeout(ctx, sendWait)
+	defer cancel()
+	settled, err := p.Outbox.Await(limited, m.ID)
+	if err != nil {
+		return "", err
+	}
+	return outcome(settled, m.Chat)
+}
+
+// outcome says what became of the messages of an act.
+func outcome(messages []journal.Outgoing, chat string) (string, error) {
+	var waiting journal.Outgoing
+	for _, m := range messages {
+		switch m.State {
+		case journal.OutgoingFailed:
+			return "", fmt.Errorf("it was not sent to %s: %s", chat, m.Failure)
+		case journal.OutgoingUnknown:
+			return "", fmt.Errorf("it may have been sent to %s, nobody knows: %s", chat, m.Failure)
+		case journal.OutgoingWaiting, journal.OutgoingSending:
+			waiting = m
+		}
+	}
+	if waiting.ID != "" {
+		said := fmt.Sprintf("it waits to be sent to %s", chat)
+		if waiting.Failure != "" {
+			said += ": " + waiting.Failure
+		}
+		return said, nil
+	}
+	return "it was sent to " + chat, nil
+}
+
+func (p *Post) now() time.Time {
+	if p.Now == nil {
+		return time.Now()
+	}
+	return p.Now()
+}
+
+// Said returns what a reply says. It says nothing if it is [Silence] as a whole. The word at the beginning or at the end of
+// another text is no part of what is said.
+func Said(reply string) (said string, silent bool) {
+	said = strings.TrimSpace(reply)
+	if said == Silence {
+		return "", true
+	}
+	if rest, ok := strings.CutPrefix(said, Silence); ok && !inWord(rest, true) {
+		said = strings.TrimLeft(rest, " \t\r\n.,:;!-")
+	}
+	if rest, ok := strings.CutSuffix(said, Silence); ok && !inWord(rest, false) {
+		said = strings.TrimRight(rest, " \t\r\n")
+	}
+	if strings.TrimSpace(said) == "" {
+		return "", true
+	}
+	if said == strings.TrimSpace(reply) {
+		return reply, false
+	}
+	return said, false
+}
+
+// inWord reports whether a word goes on at an end of a text.
+func inWord(text string, atStart bool) bool {
+	runes := []rune(text)
+	if len(runes) == 0 {
+		return false
+	}
+	r := runes[len(runes)-1]
+	if atStart {
+		r = runes[0]
+	}
+	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_'
+}
+
+// normal returns a text without the differences that nobody sees.
+func normal(s string) string { return strings.Join(strings.Fields(s), " ") }
