@@ -97,12 +97,7 @@ func (d *daemon) channelService() service.Channels {
 	}
 	return service.Channels{
 		Path: d.paths.Config, Settings: d.settings, Kinds: kinds, Testing: channelTesting{d}, People: d.access.file, Pairings: d.access.pairings, Now: time.Now,
-		Fault: func(name string) string {
-			if _, connected := d.channels.Find(name); !connected {
-				return "it does not run"
-			}
-			return ""
-		},
+		Fault: d.channels.Fault,
 		Changed: func(ctx context.Context) {
 			d.configuration.Reload(ctx)
 			changed(d.paths.Config)

@@ -6,6 +6,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -38,11 +39,12 @@ type Channels struct {
 	wanted  []config.Channel
 	again   bool // those that have given up are to begin again
 	drivers channel.Drivers
+	faults  map[string]string // of the channels that have given up
 }
 
 // New returns the channels of the settings. None of them runs yet.
 func New(c Config, wanted []config.Channel) *Channels {
-	return &Channels{config: c, changed: make(chan struct{}, 1), wanted: wanted, drivers: slices.Clone(c.Fixed)}
+	return &Channels{config: c, changed: make(chan struct{}, 1), wanted: wanted, drivers: slices.Clone(c.Fixed), faults: map[string]string{}}
 }
 
 // Set has the channels of new settings run. What has given up begins again, because what it lacked may be there now.
@@ -61,6 +63,13 @@ func (c *Channels) Find(name string) (channel.Driver, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.drivers.Find(name)
+}
+
+// Fault returns why a channel has given up, "" for one that runs.
+func (c *Channels) Fault(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.faults[name]
 }
 
 // All returns the drivers that run or have given up.
@@ -163,9 +172,10 @@ func (c *Channels) begin(ctx context.Context, w config.Channel) running {
 func (c *Channels) run(ctx context.Context, d channel.Driver) {
 	c.config.Logger.Info("channel begins", "channel", d.Name())
 	err := c.config.Run(ctx, d)
-	if ctx.Err() == nil {
-		c.gaveUp(ctx, d.Name(), err)
+	if err == nil {
+		err = errors.New("it ended by itself")
 	}
+	c.gaveUp(ctx, d.Name(), err)
 }
 
 // gaveUp reports that a channel does not run.
@@ -174,12 +184,16 @@ func (c *Channels) gaveUp(ctx context.Context, name string, err error) {
 		return
 	}
 	c.config.Logger.Error("channel ended", "channel", name, "err", err)
+	c.mu.Lock()
+	c.faults[name] = err.Error()
+	c.mu.Unlock()
 	c.config.Report(subject(name), []string{fmt.Sprintf("%s has stopped: %v", name, err)})
 }
 
 func (c *Channels) remove(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	delete(c.faults, name)
 	c.drivers = slices.DeleteFunc(c.drivers, func(d channel.Driver) bool { return d.Name() == name })
 }
 

@@ -12,7 +12,6 @@ import (
 	"org-agent/kernel/channel/rich"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
-	"org-agent/kernel/text"
 )
 
 // Silence is what a model writes as its whole reply to say nothing.
@@ -67,7 +66,7 @@ func (p *Post) Compose(ctx context.Context, route protocol.Route, act journal.Ac
 	if err != nil {
 		return nil, err
 	}
-	written := rich.Plain(text.Shown(said))
+	written := rich.FromModel(said)
 	for _, m := range sent {
 		if m.Channel == string(route.Channel) && m.Chat == route.Chat && normal(Text(m)) == normal(written.Plain) {
 			return nil, nil
@@ -95,7 +94,7 @@ func (p *Post) Send(ctx context.Context, m channel.Sending) (string, error) {
 		return "", fmt.Errorf("no channel %s is connected", m.Channel)
 	}
 	messages, err := Compose(d.Name(), d.Capabilities(), Message{
-		Act: m.ID, Turn: m.Turn, Session: m.Session, Chat: m.Chat, Text: rich.Plain(text.Shown(m.Text)), ReplyTo: m.ReplyTo,
+		Act: m.ID, Turn: m.Turn, Session: m.Session, Chat: m.Chat, Text: rich.FromModel(m.Text), ReplyTo: m.ReplyTo,
 	}, p.now())
 	if err != nil {
 		return "", err
