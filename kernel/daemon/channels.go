@@ -47,6 +47,7 @@ func (d *daemon) openRouter(intake service.Intake) {
 		Reply: func(ctx context.Context, name, chat, id, text string) error {
 			return d.channels.post.Tell(ctx, protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(name), Chat: chat}, id, text)
 		},
+		Seen:   d.contacts.Seen,
 		Inert:  func(text string) string { return org.Inert(text, d.tags.Held()...) },
 		Keeper: router.Keeper{Directory: filepath.Join(d.paths.Sessions, "files")}, Now: d.persona.Now, Logger: d.log,
 	})
