@@ -70,6 +70,10 @@ func (h *home) Drop(*testing.T)                  { h.Server.Drop() }
 func (h *home) Expire(*testing.T)                { h.Server.Expire() }
 func (h *home) Typing(*testing.T) bool           { return h.Server.Typing(h.room) }
 
+func (h *home) Rename(_ *testing.T, name string) {
+	h.Member(h.room, matrixtest.Ada, matrixtest.Ada, "join", name)
+}
+
 func (h *home) Say(_ *testing.T, line channeltest.Line) string {
 	content := matrixtest.Object{"msgtype": "m.text", "body": line.Text}
 	for _, file := range line.Files {
