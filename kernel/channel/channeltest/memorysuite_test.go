@@ -2,6 +2,7 @@ package channeltest_test
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -10,9 +11,15 @@ import (
 	"org-agent/kernel/channel/channeltest"
 )
 
-// TestMemory holds the chat in memory against what every driver keeps.
+// TestMemory holds the chat in memory against what every driver keeps. TestSuiteFinds runs it with drivers that have a fault.
 func TestMemory(t *testing.T) {
-	channeltest.DriverSuite(t, func(*testing.T) channeltest.Fixture { return &room{m: &channeltest.Memory{}} })
+	channeltest.DriverSuite(t, func(*testing.T) channeltest.Fixture {
+		r := &room{m: &channeltest.Memory{}}
+		if name := os.Getenv(fault); name != "" {
+			return faultyRoom{r, &faulty{Memory: r.m, fault: name}}
+		}
+		return r
+	})
 }
 
 // room is a person in a room of a chat in memory.

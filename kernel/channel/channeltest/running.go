@@ -14,8 +14,14 @@ import (
 	"org-agent/kernel/channel"
 )
 
-// patience is how long the suite waits for what has to happen.
-const patience = 20 * time.Second
+// patience returns how long the suite waits for what has to happen. The test fails before the program of the tests is ended.
+func patience(t *testing.T) time.Duration {
+	const most = 20 * time.Second
+	if deadline, ok := t.Deadline(); ok {
+		return min(most, time.Until(deadline)/2)
+	}
+	return most
+}
 
 // running is a driver that is run, and what it delivered.
 type running struct {
@@ -68,8 +74,8 @@ func (r *running) stop(t *testing.T) {
 	r.cancel()
 	select {
 	case <-r.ended:
-	case <-time.After(patience):
-		t.Fatalf("Run has not returned %v after its context ended", patience)
+	case <-time.After(patience(t)):
+		t.Fatalf("Run has not returned %v after its context ended", patience(t))
 	}
 	if r.err != nil && !errors.Is(r.err, context.Canceled) {
 		t.Errorf("Run ends with its context, and with the error %v", r.err)
@@ -142,12 +148,12 @@ func (r *running) wait(t *testing.T, kind channel.MessageKind, n int) []channel.
 func eventually(t *testing.T, wrong func() error) {
 	t.Helper()
 	var err error
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(patience(t)); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		if err = wrong(); err == nil {
 			return
 		}
 	}
-	t.Fatalf("after %v, %v", patience, err)
+	t.Fatalf("it does not happen: %v", err)
 }
 
 // failure returns the failure that an error is, and one of no class for any other.

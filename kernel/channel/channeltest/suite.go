@@ -232,7 +232,7 @@ func (suite) failingToTheEnd(t *testing.T, f Fixture) {
 	ids := say(t, f, texts...)
 	select {
 	case <-full:
-	case <-time.After(patience):
+	case <-time.After(patience(t)):
 		t.Fatal("the second message is not delivered")
 	}
 	r.stop(t)

@@ -51,7 +51,7 @@ func (suite) outage(t *testing.T, f Fixture) {
 	r.wait(t, channel.Said, 1)
 	for i := range 2 {
 		away.Stop(t)
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), patience(t))
 		_, err := d.Send(ctx, channel.Outgoing{ID: fmt.Sprintf("lost%d", i), Chat: f.Chat(), Text: rich.Plain("lost")})
 		cancel()
 		if class := failure(err).Class; err == nil || class != "" && class != channel.Temporary && class != channel.Unknown {
@@ -132,7 +132,7 @@ func (suite) expired(t *testing.T, f Fixture) {
 	}
 	select {
 	case <-r.ended:
-	case <-time.After(patience):
+	case <-time.After(patience(t)):
 		t.Fatal("Run goes on without a token")
 	}
 	if r.err == nil || errors.Is(r.err, context.Canceled) {
@@ -143,7 +143,7 @@ func (suite) expired(t *testing.T, f Fixture) {
 	again := run(t, f.Driver(t), nil)
 	select {
 	case <-again.ended:
-	case <-time.After(patience):
+	case <-time.After(patience(t)):
 		t.Fatal("a driver that is started without a token runs")
 	}
 	if again.err == nil {
@@ -184,7 +184,7 @@ func (suite) end(t *testing.T, f Fixture) {
 	id := f.Say(t, Line{Text: "two"})
 	select {
 	case <-taking:
-	case <-time.After(patience):
+	case <-time.After(patience(t)):
 		t.Fatal("the message is not delivered")
 	}
 	cancel()
@@ -193,7 +193,7 @@ func (suite) end(t *testing.T, f Fixture) {
 		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("Run ends with its context, and with %v", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(patience(t)):
 		t.Fatal("Run has not ended while a message was being taken: receive gets a context that ends")
 	}
 	last := run(t, f.Driver(t), nil)
