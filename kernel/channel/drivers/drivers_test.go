@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"org-agent/kernel/channel"
 	"org-agent/kernel/channel/drivers"
 	"org-agent/kernel/config"
 )
@@ -80,15 +79,19 @@ func TestDrivers(t *testing.T) {
 	}
 }
 
-// silent is a driver without an account.
-type silent struct{ channel.Driver }
-
-func (silent) Name() string { return "silent" }
-
-// TestTest checks that a driver without an account says so.
+// TestTest checks that a driver without an account says so, and that each of the others has one to be tested.
 func TestTest(t *testing.T) {
-	if _, err := drivers.Test(context.Background(), silent{}); !errors.Is(err, errors.ErrUnsupported) {
-		t.Error(err)
+	all := drivers.All()
+	for _, d := range all {
+		driver, err := all.Open(t.Context(), given(d, d.Name), drivers.Surroundings{Env: env, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // nobody is asked
+		if _, err := drivers.Test(ctx, driver); errors.Is(err, errors.ErrUnsupported) != (d.Name == "webhook") || err == nil {
+			t.Errorf("%s: %v", d.Name, err)
+		}
 	}
 }
 
