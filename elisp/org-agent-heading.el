@@ -395,14 +395,17 @@ The title of an answer that begins with a long line is made so."
 
 (defun org-agent-heading-another-answer-p (heading)
   "Return non-nil when the answer at HEADING stands behind another one.
-What asks a person something is no answer, nor is one that is not whole."
+What asks a person something is no answer, nor is what a tool sent before
+it, nor one that is not whole."
   (save-excursion
     (goto-char heading)
     (let ((level (org-agent-heading-level heading)))
-      (and (re-search-backward (format "^\\*\\{1,%d\\} " level) nil t)
+      (and (not (org-agent-heading-property heading "SENT"))
+           (re-search-backward (format "^\\*\\{1,%d\\} " level) nil t)
            (= level (org-agent-heading-level (point)))
            (member "agent" (org-agent-heading-tags (point)))
            (not (or (org-agent-heading-property (point) "ASKS")
+                    (org-agent-heading-property (point) "SENT")
                     (org-agent-heading-property (point) "STATE")))))))
 
 (provide 'org-agent-heading)

@@ -193,7 +193,7 @@ Lines of results are no calls, as files of before indented none."
 
 ;; A turn that differs from others is not to be taken for one of them.
 (ert-deftest org-agent-page-tells-answers-apart ()
-  "Another answer to a question is marked; the first, and one behind a letter, is not."
+  "Another answer to a question is marked; the first, and one behind a letter or what was sent, is not."
   (let ((head (lambda (title more) (concat "** " title " :agent:\n:PROPERTIES:\n:ID: x\n" more ":END:\n"))))
     (org-agent-page-test--with
         (concat "* Q :user:\n:PROPERTIES:\n:ID: q\n:END:\n"
@@ -202,10 +202,12 @@ Lines of results are no calls, as files of before indented none."
                 (funcall head "Two" "")
                 (funcall head "Some…" "") "Some words.\n"
                 "* R :user:\n:PROPERTIES:\n:ID: r\n:END:\n"
-                (funcall head "Three" ""))
+                (funcall head "plot.png" ":SENT: t\n")
+                (funcall head "Three" "")
+                (funcall head "more.png" ":SENT: t\n"))
       (should (equal (org-agent-page-test--seen)
                      (concat "> Q\n+ Approved once: x\nOne\nPart\nwords\nTwo  another answer\n"
-                             "another answer\nSome words.\n\n> R\nThree\n"))))))
+                             "another answer\nSome words.\n\n> R\nplot.png\nThree\nmore.png\n"))))))
 
 (ert-deftest org-agent-page-marks-what-differs ()
   "A question asked anew, a branch and a preferred answer each have a quiet mark."
