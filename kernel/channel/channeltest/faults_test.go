@@ -26,7 +26,7 @@ func TestSuiteFinds(t *testing.T) {
 		"prints its token":              {"what it says of itself", "there is a secret"},
 		"is called otherwise":           {"what it says of itself", "its name is"},
 		"goes on behind what failed":    {"receive fails", "3 of 4 messages"},
-		"forgets what failed":           {"receive fails until the end", "message 0 is"},
+		"forgets what failed":           {"receive fails until the end", "Text:message 2 "},
 		"gives other ids later":         {"a restart loses and doubles nothing", "is not there"},
 		"leaves a goroutine":            {"the end", "a goroutine of the driver has not ended"},
 		"ends with an error":            {"the end", "Run ends with its context"},
