@@ -34,7 +34,11 @@ func (d *Driver) greet(ctx context.Context, c *connection) error {
 			return a.Number == d.config.Account || strings.EqualFold(a.ACI, d.config.Account)
 		})
 		if at < 0 {
-			return unauthorized(fmt.Errorf("signal-cli has no account %s: link or register it with signal-cli, then start its daemon again", d.config.Account))
+			missing := fmt.Errorf("signal-cli has no account %s: link or register it with signal-cli, then start its daemon again", d.config.Account)
+			if len(accounts) == 0 { // a daemon that was started without a network has none, until it is started again
+				return temporary(missing)
+			}
+			return unauthorized(missing)
 		}
 		if validUUID(accounts[at].ACI) {
 			d.learn(ctx, accounts[at].ACI)

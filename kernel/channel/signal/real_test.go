@@ -91,19 +91,14 @@ func TestRealAnswers(t *testing.T) {
 	}
 }
 
-// TestRealDaemon checks that the driver knows a real signal-cli, and says what to do about an account that it does not
-// have.
+// TestRealDaemon checks that the driver knows a real signal-cli, says what to do about an account that it does not have,
+// and has a file that breaks off refused.
 func TestRealDaemon(t *testing.T) {
 	c := Config{Account: agent.Number, Address: daemon(t)}
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	for what, err := range map[string]error{
-		"a check": second(New(c).Check(ctx)),
-		"a run":   New(c).Run(ctx, func(context.Context, channel.Message) error { return nil }),
-	} {
-		if class(err) != channel.Unauthorized || !strings.Contains(err.Error(), "link or register it") {
-			t.Errorf("%s ends with %v", what, err)
-		}
+	if _, err := New(c).Check(ctx); class(err) != channel.Temporary || !strings.Contains(err.Error(), "link or register it") {
+		t.Errorf("a check ends with %v", err)
 	}
 	d := New(c)
 	connection, err := d.dial(ctx)

@@ -268,6 +268,21 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
+// TestDaemonWithoutNetwork checks that a daemon without any account, as one is that was started before there was a network,
+// does not end the channel.
+func TestDaemonWithoutNetwork(t *testing.T) {
+	s := start(t, signaltest.Config{Shared: true})
+	s.Unlink()
+	if _, err := New(Config{Account: agent.Number, Address: s.Address()}).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "start its daemon again") {
+		t.Errorf("a check: %v", err)
+	}
+	r := run(t, s, &memory{})
+	s.Await("some attempts", func() bool { return s.Calls("listAccounts") > 3 })
+	s.Link()
+	s.Deliver(said(1_700_000_000_000, "hello"))
+	r.wait(1)
+}
+
 // TestCheck checks that the settings can be tried before they are kept.
 func TestCheck(t *testing.T) {
 	s := start(t, signaltest.Config{})

@@ -18,7 +18,7 @@ import (
 // TestSuite holds the driver against what every driver keeps.
 func TestSuite(t *testing.T) {
 	channeltest.DriverSuite(t, func(t *testing.T) channeltest.Fixture {
-		return &phone{server: start(t, signaltest.Config{Shared: true}), state: &memory{}, clock: time.Now().UnixMilli()}
+		return &phone{server: start(t, signaltest.Config{Others: []signaltest.Account{{Number: "+4915100000009"}}}), state: &memory{}, clock: time.Now().UnixMilli()}
 	})
 }
 

@@ -166,6 +166,9 @@ func (s *Server) Drop() {
 // Unlink ends the account: Signal does not know the device any more.
 func (s *Server) Unlink() { s.change(func() { s.unlinked = true }) }
 
+// Link takes Unlink back.
+func (s *Server) Link() { s.change(func() { s.unlinked = false }) }
+
 // Return starts the daemon again, at the same address. What Signal's servers kept is there.
 func (s *Server) Return() {
 	s.t.Helper()
