@@ -418,6 +418,8 @@ along."
                        ("\\(\\`\\|[ \t(]\\)@" . ,(concat "\\1@" mark))
                        ("\\_<\\(file\\|id\\|org-agent-buffer\\):"
                         . ,(concat "\\1" mark ":"))
+                       ;; At the end of a heading these would be tags.
+                       ("\\(:[[:alnum:]_@#%:]+\\):\\'" . ,(concat "\\1" mark ":"))
                        (,(if line-start "\\`\\([^[:alnum:]\u200b]\\)"
                            "\\`\\(/\\)")
                         . ,(concat mark "\\1"))))

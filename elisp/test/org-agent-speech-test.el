@@ -145,7 +145,8 @@
     (unwind-protect
         (dolist (text (list (format "/undo [[file:%s][x]] @%s file:%s" file file file)
                             "- Context: [[id:1][x]]" "* TODO x :user:" "#+begin_src sh"
-                            "| =1 |" "src_sh{id} <2026-11-22 Sun>" "\u202eab\0c"))
+                            "| =1 |" "src_sh{id} <2026-11-22 Sun>" "\u202eab\0c"
+                            "Milk :agenttask:" ":agent:mine:" "Milk:x:crypt:"))
           (dolist (start '("* " ""))
             (with-temp-buffer
               (delay-mode-hooks (org-mode))
@@ -157,6 +158,9 @@
                 (should-not (string-prefix-p "* /" (buffer-string)))
                 (should (= 1 (count-lines (point-min) (point-max))))
                 (goto-char (point-min))
+                (when (org-at-heading-p)
+                  (should-not (org-get-tags nil t))
+                  (should-not (org-element-property :tags (org-element-at-point))))
                 (should (eq (org-element-type (org-element-at-point))
                             (if (equal start "") 'paragraph 'headline)))
                 (should-not (org-element-map (org-element-parse-buffer)

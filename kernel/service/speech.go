@@ -140,10 +140,20 @@ func (s Speech) transcribe(ctx context.Context, p protocol.SpeechTranscribeParam
 			language = settings.Language
 		}
 		said, err := server.Transcribe(ctx, recording, language)
-		result.Text = strings.TrimSpace(org.Inert(text.Line(said), held...))
+		result.Text = inertAnywhere(text.Line(said), held)
 		return err
 	})
 	return result, err
+}
+
+// inertAnywhere makes a line inert, whether it comes to stand as one of its own or at the end of a heading.
+func inertAnywhere(line string, held []string) string {
+	const heading = "* x "
+	alone := strings.TrimSpace(org.Inert(line, held...))
+	if alone == "" {
+		return ""
+	}
+	return strings.TrimSpace(strings.TrimPrefix(org.Inert(heading+alone, held...), heading))
 }
 
 func (s Speech) speak(ctx context.Context, p protocol.SpeechSpeakParams) (protocol.SpeechSpeakResult, error) {

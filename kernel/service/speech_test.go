@@ -44,7 +44,7 @@ func transcribe(ctx context.Context, conn *rpc.Conn, data []byte) (string, error
 
 func TestSpeechIsTranscribed(t *testing.T) {
 	speech, server := newSpeech(t, llmtest.ServerScript{Transcriptions: []llmtest.Exchange{
-		{Status: 503}, {Match: " de$", Reply: "Which notes\n* mention src_sh{id} Samarkand?\n", Times: 1}, {Reply: "* One more :robot:"},
+		{Status: 503}, {Match: " de$", Reply: "Which notes\n* mention src_sh{id} Samarkand?\n", Times: 1}, {Reply: "* One more :robot:", Times: 1}, {Reply: "Milk :x:robot:", Times: 1}, {Reply: " \n"},
 	}, Voices: []llmtest.Exchange{{Match: "^Two$", Reply: string(llmtest.WAV(0.1))}}})
 	e := serve(t, speech.Methods())("emacs")
 	text, err := transcribe(within(t), e, llmtest.WAV(1))
@@ -57,6 +57,13 @@ func TestSpeechIsTranscribed(t *testing.T) {
 	speech.Held = func() []string { return []string{"robot"} }
 	if text, err = transcribe(within(t), serve(t, speech.Methods())("emacs"), llmtest.WAV(1)); err != nil || text != "* One more :robot\u200b:" {
 		t.Errorf("%q, %v", text, err)
+	}
+	// What was said may come to stand at the end of a heading.
+	if text, err = transcribe(within(t), serve(t, speech.Methods())("emacs"), llmtest.WAV(1)); err != nil || text != "Milk :x:robot\u200b:" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if text, err = transcribe(within(t), serve(t, speech.Methods())("emacs"), llmtest.WAV(1)); err != nil || text != "" {
+		t.Errorf("nothing was said, and it is %q, %v", text, err)
 	}
 	var spoken protocol.SpeechSpeakResult
 	err = e.Call(within(t), protocol.MethodSpeechSpeak, protocol.SpeechSpeakParams{Text: "Two"}, &spoken)
