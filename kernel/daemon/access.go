@@ -25,9 +25,14 @@ func (d *daemon) openAccess() channelAccess {
 	file := &access.File{Path: d.paths.Channels}
 	return channelAccess{
 		file:     file,
-		pairings: &access.Pairings{File: file, State: d.channelState, Now: time.Now, Logger: d.log},
+		pairings: &access.Pairings{File: file, State: d.channelState, Changed: d.peopleChanged, Now: time.Now, Logger: d.log},
 		guard:    &access.Guard{File: file, Usage: channelUsage{d}},
 	}
+}
+
+// peopleChanged notifies the clients that channels.org was changed, so that editors reread it.
+func (d *daemon) peopleChanged() {
+	d.clients.NotifyAll(protocol.MethodFileChanged, protocol.FileChanged{Files: []string{d.paths.Channels}})
 }
 
 // channelState returns what is kept of a channel across restarts.
@@ -92,16 +97,13 @@ func (d *daemon) channelService() service.Channels {
 		}
 		kinds = append(kinds, k)
 	}
-	changed := func(file string) {
-		d.clients.NotifyAll(protocol.MethodFileChanged, protocol.FileChanged{Files: []string{file}})
-	}
 	return service.Channels{
 		Path: d.paths.Config, Settings: d.settings, Kinds: kinds, Testing: channelTesting{d}, People: d.access.file, Pairings: d.access.pairings, Now: time.Now,
 		Fault: d.channels.Fault,
 		Changed: func(ctx context.Context) {
 			d.configuration.Reload(ctx)
-			changed(d.paths.Config)
+			d.clients.NotifyAll(protocol.MethodFileChanged, protocol.FileChanged{Files: []string{d.paths.Config}})
 		},
-		PeopleChanged: func() { changed(d.paths.Channels) },
+		PeopleChanged: d.peopleChanged,
 	}
 }

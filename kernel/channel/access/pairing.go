@@ -28,9 +28,11 @@ import (
 type Pairings struct {
 	File *File
 	// State returns what is kept of a channel across restarts.
-	State  func(channel string) channel.State
-	Now    func() time.Time
-	Logger *slog.Logger
+	State func(channel string) channel.State
+	// Changed is called after a row was added, so that editors reread the file. nil: nobody is told.
+	Changed func()
+	Now     func() time.Time
+	Logger  *slog.Logger
 
 	mutex sync.Mutex
 }
@@ -147,6 +149,9 @@ func (p *Pairings) Redeem(ctx context.Context, on string, m channel.Message) (Re
 	if err := p.File.admit(on, m.Sender.ID, m.Sender.Name, code.Role, p.Now()); err != nil {
 		state.Codes = append(state.Codes, code)
 		return Redemption{}, errors.Join(fmt.Errorf("add %s of %s, who sent a code: %w", m.Sender.ID, on, err), p.store(context.WithoutCancel(ctx), on, state))
+	}
+	if p.Changed != nil {
+		p.Changed()
 	}
 	p.Logger.Info("paired", "channel", on, "sender", m.Sender.ID, "role", code.Role)
 	return Redemption{Outcome: Paired, Role: code.Role}, nil

@@ -112,12 +112,13 @@ func TestPairing(t *testing.T) {
 	if r := d.outcome(t, "matrix", "7", code); r.Outcome != access.Wrong {
 		t.Errorf("on another channel: %+v", r)
 	}
-	restarted := &desk{Pairings: &access.Pairings{File: d.File, State: d.state.of, Now: d.Now, Logger: d.Logger}, state: d.state, now: d.now}
+	changed := 0
+	restarted := &desk{Pairings: &access.Pairings{File: d.File, State: d.state.of, Now: d.Now, Logger: d.Logger, Changed: func() { changed++ }}, state: d.state, now: d.now}
 	typed := "/start  " + strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(strings.ReplaceAll(code, "-", " – "), "1", "l"), "0", "o")) + "\u200b\n"
 	if r := restarted.outcome(t, "telegram", "7", typed); r != (access.Redemption{Outcome: access.Paired, Role: access.Friend}) {
 		t.Errorf("%q: %+v", typed, r)
 	}
-	if who := d.File.Rules().People(); len(who) != 1 || who[0].ID != "7" || who[0].Role != access.Friend || who[0].Who != "Ann" {
+	if who := d.File.Rules().People(); changed != 1 || len(who) != 1 || who[0].ID != "7" || who[0].Role != access.Friend || who[0].Who != "Ann" {
 		t.Errorf("%+v", who)
 	}
 	if r := d.outcome(t, "telegram", "8", code); r.Outcome != access.Wrong {
