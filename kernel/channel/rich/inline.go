@@ -104,7 +104,9 @@ func (p *inliner) link(rest string) bool {
 		return false
 	}
 	address, words, found := strings.Cut(rest[2:end], "][")
-	address = strings.NewReplacer(`\[`, "[", `\]`, "]", `\\`, `\`, "\u200b", "", "\n", " ").Replace(address)
+	if strings.ContainsAny(address, "\\\u200b\n") {
+		address = strings.NewReplacer(`\[`, "[", `\]`, "]", `\\`, `\`, "\u200b", "", "\n", " ").Replace(address)
+	}
 	shown := Plain(address)
 	if found {
 		shown = inline(words, p.within.with(Link))
@@ -131,7 +133,7 @@ func (p *inliner) footnote(rest string) bool {
 		return false
 	}
 	if !found {
-		p.put(Plain("["+label+"]"), 0, "", end+1)
+		p.put(Plain("["+withoutMarks(label)+"]"), 0, "", end+1)
 		return true
 	}
 	p.put(join(join(Plain("("), inline(words, p.within)), Plain(")")), 0, "", end+1)
@@ -149,7 +151,7 @@ func (p *inliner) angle(rest string) bool {
 			return false
 		}
 		if target, radio := strings.CutPrefix(inner[1:], "<"); radio && strings.HasPrefix(rest[end:], ">>>") {
-			p.put(Plain(target), 0, "", end+3)
+			p.put(Plain(withoutMarks(target)), 0, "", end+3)
 		} else {
 			p.put(Text{}, 0, "", end+2)
 		}
@@ -175,7 +177,7 @@ func (p *inliner) backslash(rest string) bool {
 	for i, open := range [2]string{`\(`, `\[`} {
 		if strings.HasPrefix(rest, open) {
 			if end := p.formulas[i].next(p.source, p.at) - p.at; end < len(rest) {
-				p.write(rest[:end+2])
+				p.put(Plain(withoutMarks(rest[:end+2])), 0, "", end+2)
 				return true
 			}
 		}

@@ -248,7 +248,7 @@ func (r *reader) paragraph() {
 	}
 	if body, found := strings.CutPrefix(body, "[fn:"); found && prefix == "" {
 		if label, definition, found := strings.Cut(body, "]"); found && !strings.ContainsAny(label, ": \n") {
-			r.w.element(join(Plain("["+label+"]"), inline(definition, 0)))
+			r.w.element(join(Plain("["+withoutMarks(label)+"]"), inline(definition, 0)))
 			return
 		}
 	}

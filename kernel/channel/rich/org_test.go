@@ -1,6 +1,8 @@
 package rich_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -93,7 +95,9 @@ func checkModel(t failing, source string) {
 		}
 		checkHTML(t, text)
 		checkChunks(t, text, 40)
-		text.UTF16()
+		if strings.Contains(text.Plain, "\u200b") {
+			t.Fatalf("%q: a mark of what is held is left in %q", source, text.Plain)
+		}
 	}
 }
 
@@ -117,5 +121,35 @@ func TestFromOrgIsLinear(t *testing.T) {
 		if len(text.Plain) > 4<<18 {
 			t.Errorf("%q becomes %d bytes", unit, len(text.Plain))
 		}
+	}
+}
+
+// TestCorpora: the documents of Org's constructs and those that attack become texts that keep their promises, and nothing
+// of what is held leaves its mark.
+func TestCorpora(t *testing.T) {
+	n := 0
+	err := filepath.WalkDir("../../../testdata/held", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		n++
+		checkModel(t, string(source))
+		return nil
+	})
+	if err != nil || n != 3 {
+		t.Errorf("%d documents, %v", n, err)
+	}
+}
+
+// BenchmarkFromModel measures an answer of ordinary size, in bytes a second.
+func BenchmarkFromModel(b *testing.B) {
+	source := strings.Repeat("# Title\n\nSome **bold** words and `code` and a [link](https://example.org/a), and more of them.\n\n- one\n- two\n\n```go\nx := 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n", 20)
+	b.SetBytes(int64(len(source)))
+	for b.Loop() {
+		rich.FromModel(source).Chunks(4096)
 	}
 }
