@@ -59,6 +59,7 @@ func TestScripts(t *testing.T) {
 			"endless":  startEndless,
 			"model":    startModel,
 			"telegram": startTelegram,
+			"hook":     talkByHook,
 			"status":   checkStatus,
 			"killed":   killKernel,
 			"memory":   checkMemory,
