@@ -69,6 +69,10 @@ type Facts struct {
 	MoreSkills int
 	// Contacts lists the people that the agent may write to, Schedules its tasks with their times.
 	Contacts, Schedules string
+	// Channel is the channel by which the messages of the conversation come, "" for this machine. Group is set if several
+	// people read them there.
+	Channel string
+	Group   bool
 	// Runtime has names and values about this machine. Those without a value are left out. None is
 	// secret, and none changes from turn to turn.
 	Runtime [][2]string
@@ -137,6 +141,13 @@ func variables() []variable {
 		{"more-skills", func(f *Facts) string { return number(f.MoreSkills) }},
 		{"contacts", func(f *Facts) string { return f.Contacts }},
 		{"schedules", func(f *Facts) string { return f.Schedules }},
+		{"channel", func(f *Facts) string { return text.Line(f.Channel) }},
+		{"group", func(f *Facts) string {
+			if f.Group {
+				return "group"
+			}
+			return ""
+		}},
 		{"runtime", (*Facts).runtimeLine},
 		{"requester", func(f *Facts) string { return text.Line(f.Delegation.Requester) }},
 		{"subagent", func(f *Facts) string { return text.Line(f.Delegation.Subagent) }},

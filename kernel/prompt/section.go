@@ -92,6 +92,7 @@ func sections() []Section {
 		{Name: "delegation", Title: "Subagents", Modes: full, Kinds: own, Tier: Preferred, Trust: Kernel, Tools: []string{"start_subagent"}},
 		{Name: "web", Title: "The web", Modes: most, Kinds: everyone, Tier: Preferred, Trust: Kernel, Tools: []string{"web_search", "web_fetch"}},
 		{Name: "skills", Title: "Skills", Modes: full, Kinds: everyone, Tier: Preferred, Trust: Data, Needs: []string{"skills"}, Tools: []string{"use_skill"}, MaximumTokens: 5000},
+		{Name: "channel", Title: "This chat", Modes: most, Kinds: []Kind{Chat}, Tier: Required, Trust: Kernel, Needs: []string{"channel"}},
 		{Name: "contacts", Title: "Contacts", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"contacts"}, MaximumTokens: 2000, Varies: true},
 		{Name: "schedules", Title: "Schedules", Modes: full, Kinds: own, Tier: Optional, Trust: Data, Needs: []string{"schedules"}, MaximumTokens: 2000, Varies: true},
 		{Name: "heartbeat", Title: "Heartbeat", Modes: full, Kinds: []Kind{Heartbeat}, Tier: Required, Trust: User, MaximumTokens: 3000},

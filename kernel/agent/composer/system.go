@@ -147,6 +147,9 @@ func (t *Turn) factsOf(ctx context.Context) prompt.Facts {
 		}
 		addPersona(&facts, persona, c.Sources.DisplayPath, t.Record)
 	}
+	if route := t.Record.Question.Route; route.Kind == protocol.RouteChannel {
+		facts.Channel, facts.Group = string(route.Channel), t.Record.Question.Payload.Get(protocol.PayloadGroup) == true
+	}
 	facts.Name = cmp.Or(facts.Name, c.Sources.Skills.Current().Identity().Name())
 	facts.Tools = t.choose(ctx, t.availableTools())
 	if c.Sources.Prompts != nil {
@@ -204,11 +207,11 @@ func addPersona(facts *prompt.Facts, persona memory.Persona, shown func(string) 
 var rolesForAll = []string{"IDENTITY", "SOUL", "TOOLS", "HEARTBEAT"}
 
 // Conversation returns the conversation of a turn. The person is alone with the agent in Emacs and at the
-// command line, unless the message says that it is a group. On any other channel they are not, because
-// that is unknown, and not where a program calls tools. The name of a conversation on a channel is its id there, which never changes.
+// command line, unless the message says that it is a group, and in a private chat of a channel whose owner they are. In any
+// other chat they are not, and neither are they where a program calls tools. The name of a conversation on a channel is its id there, which never changes.
 func Conversation(record journal.Turn) tool.Conversation {
 	alone := false
-	if record.Question.Route.Local() {
+	if route := record.Question.Route; route.Local() || route.Kind == protocol.RouteChannel && record.Question.Payload.Get(protocol.PayloadOwner) == true {
 		group := record.Question.Payload.Get(protocol.PayloadGroup)
 		alone = group == nil || group == false
 	}
