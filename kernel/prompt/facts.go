@@ -69,10 +69,8 @@ type Facts struct {
 	MoreSkills int
 	// Contacts lists the people that the agent may write to, Schedules its tasks with their times.
 	Contacts, Schedules string
-	// Channel is the channel by which the messages of the conversation come, "" for this machine. Group is set if several
-	// people read them there.
-	Channel string
-	Group   bool
+	// Chat is the chat of a channel in which the conversation takes place. The zero value is for one on this machine.
+	Chat ChatPlace
 	// Runtime has names and values about this machine. Those without a value are left out. None is
 	// secret, and none changes from turn to turn.
 	Runtime [][2]string
@@ -88,6 +86,12 @@ type Facts struct {
 	// WithoutSafety leaves the section safety out. Only an argument of the kernel's start sets it;
 	// no text of a home, a skill or a conversation does.
 	WithoutSafety bool
+}
+
+// ChatPlace is the chat of a conversation on a channel.
+type ChatPlace struct {
+	Channel string // its name
+	Group   bool   // several people read it
 }
 
 // File is one of the person's files.
@@ -141,9 +145,9 @@ func variables() []variable {
 		{"more-skills", func(f *Facts) string { return number(f.MoreSkills) }},
 		{"contacts", func(f *Facts) string { return f.Contacts }},
 		{"schedules", func(f *Facts) string { return f.Schedules }},
-		{"channel", func(f *Facts) string { return text.Line(f.Channel) }},
+		{"channel", func(f *Facts) string { return text.Line(f.Chat.Channel) }},
 		{"group", func(f *Facts) string {
-			if f.Group {
+			if f.Chat.Group {
 				return "group"
 			}
 			return ""

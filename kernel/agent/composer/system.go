@@ -148,7 +148,7 @@ func (t *Turn) factsOf(ctx context.Context) prompt.Facts {
 		addPersona(&facts, persona, c.Sources.DisplayPath, t.Record)
 	}
 	if route := t.Record.Question.Route; route.Kind == protocol.RouteChannel {
-		facts.Channel, facts.Group = string(route.Channel), t.Record.Question.Payload.Get(protocol.PayloadGroup) == true
+		facts.Chat = prompt.ChatPlace{Channel: string(route.Channel), Group: t.Record.Question.Payload.Get(protocol.PayloadGroup) == true}
 	}
 	facts.Name = cmp.Or(facts.Name, c.Sources.Skills.Current().Identity().Name())
 	facts.Tools = t.choose(ctx, t.availableTools())
