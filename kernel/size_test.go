@@ -26,6 +26,7 @@ var large = map[string]string{
 	"journal.Turn":           "a row: a field for each column",
 	"skill.Note":             "what a note is from its text to its calls: reading, loading, checking, testing and applying it, a file for each",
 	"config.Settings":        "a field for each setting of config.org",
+	"prompt.Facts":           "the values of a prompt: a field for each variable of its templates",
 	"protocol.StatusResult":  "a field for each thing that status tells",
 	"protocol.SkillStatus":   "a field for each thing that a list of skills tells",
 	"cmd/org-agent.commands": "a field for each command",

@@ -47,7 +47,7 @@ func facts(mode Mode, kind Kind) Facts {
 			`(:type :REQUEST :target :tool :action :call :tool "NAME" :args (…))`,
 		},
 		Skills: "- travel: plans a journey", MoreSkills: 3,
-		Unwritten: "~/.org-agent", Chat: prompt.ChatPlace{Channel: "telegram", Group: true}, Contacts: "- Ola (matrix)", Schedules: "- Mondays, 9:00: the week's plan",
+		Unwritten: "~/.org-agent", Chat: ChatPlace{Channel: "telegram", Group: true}, Contacts: "- Ola (matrix)", Schedules: "- Mondays, 9:00: the week's plan",
 		Runtime:    [][2]string{{"org-agent", "0.1"}, {"os", ""}, {"sandbox", "none"}, {"emacs", "28.2"}, {"model", "small"}},
 		Delegation: Delegation{Requester: "main", Subagent: "main/1", Label: "flights", Task: "Find flights to Oslo."},
 		Augments:   "Dates are written as 2026-11-21.", Extra: "Answer in Lisp.", Wishes: "Be brief.",
@@ -123,7 +123,7 @@ func anyFacts(t *rapid.T, injections []string) Facts {
 	f := Facts{
 		Mode: rapid.SampledFrom(Modes()).Draw(t, "mode"), Kind: rapid.SampledFrom(Kinds()).Draw(t, "kind"),
 		Name: text.Draw(t, "name"), Formats: list("formats"), Skills: text.Draw(t, "skills"), MoreSkills: rapid.IntRange(0, 3).Draw(t, "more"),
-		Chat: prompt.ChatPlace{Channel: text.Draw(t, "channel"), Group: rapid.Bool().Draw(t, "group")}, Contacts: text.Draw(t, "contacts"), Schedules: text.Draw(t, "schedules"), Augments: text.Draw(t, "augments"), Extra: text.Draw(t, "extra"), Wishes: text.Draw(t, "wishes"),
+		Chat: ChatPlace{Channel: text.Draw(t, "channel"), Group: rapid.Bool().Draw(t, "group")}, Contacts: text.Draw(t, "contacts"), Schedules: text.Draw(t, "schedules"), Augments: text.Draw(t, "augments"), Extra: text.Draw(t, "extra"), Wishes: text.Draw(t, "wishes"),
 		Delegation: Delegation{text.Draw(t, "requester"), text.Draw(t, "child"), text.Draw(t, "label"), text.Draw(t, "task")},
 		Budget:     rapid.SampledFrom([]int{0, 0, 300, 1000, 3000}).Draw(t, "budget"),
 	}
