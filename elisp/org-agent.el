@@ -167,6 +167,7 @@ requests no other action of Emacs.")
     (emacs/notes . org-agent-agenda-org-files)
     (emacs/agenda . org-agent-agenda-days)
     (emacs/buffers . org-agent-act-list-buffers)
+    (emacs/contacts . org-agent-contacts-find)
     (emacs/read . org-agent-act-read))
   "The requests of the kernel that this Emacs answers: methods and functions.
 A function gets the parameters, a plist, and returns the result, a plist.

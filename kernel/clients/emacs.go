@@ -98,6 +98,11 @@ func (e Emacs) Read(ctx context.Context, in tool.Conversation, p protocol.EmacsR
 	return ask(ctx, e, in, protocol.MethodEmacsRead, p, func(r *protocol.EmacsRead) bool { return r.Busy })
 }
 
+// Contacts returns the entries of the person's address books in which a query occurs.
+func (e Emacs) Contacts(ctx context.Context, in tool.Conversation, p protocol.EmacsContactsParams) (protocol.EmacsContacts, error) {
+	return ask(ctx, e, in, protocol.MethodEmacsContacts, p, func(r *protocol.EmacsContacts) bool { return r.Busy })
+}
+
 // Edit implements [tool.Emacs]: it is an :edit as a model may propose it by itself.
 func (e Emacs) Edit(ctx context.Context, in tool.Conversation, file, old, new string) (protocol.Receipt, error) {
 	change := e.Change(file, old, new)

@@ -42,7 +42,7 @@ type Contact struct {
 	Aliases   []string
 	Addresses []Address
 	Active    time.Time // the zero time if it is not known
-	// Source is where the person keeps it, such as bbdb. "" is contacts.org.
+	// Source is where the person keeps it too, such as bbdb. "" is contacts.org alone.
 	Source string
 }
 

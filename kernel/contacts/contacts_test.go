@@ -343,3 +343,34 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+// TestMerge checks that an entry of an address book of the person's is the contact with its name, one of its own where there
+// is none or it is not known which, and that it is marked as theirs.
+func TestMerge(t *testing.T) {
+	ours := []contacts.Contact{
+		{ID: "ada", Name: "Ada Lovelace", Aliases: []string{"mum"}, Addresses: []contacts.Address{{Channel: "signal", Person: "+1"}}},
+		{ID: "z1", Name: "Zoe"}, {ID: "z2", Name: "Zoë"},
+	}
+	got := contacts.Merge(ours, []protocol.EmacsContact{
+		{Name: "ADA LOVELACE", Aliases: []string{"Mum", "Countess"}, Emails: []string{"ada@x"}, Source: "bbdb"},
+		{Name: "Zoe", Phones: []string{"+2"}, Source: "eudc"},
+		{Name: "Grace", Phones: []string{"+3"}, Source: "org-contacts"},
+	})
+	text := ""
+	for _, c := range got {
+		text += fmt.Sprintf("%s %s %q from %q:", c.ID, c.Name, c.Aliases, c.Source)
+		for _, a := range c.Addresses {
+			text += " " + a.Channel + " " + a.Target()
+		}
+		text += "\n"
+	}
+	const want = `ada Ada Lovelace ["mum" "Countess"] from "bbdb": signal +1 email ada@x
+z1 Zoe [] from "":
+z2 Zoë [] from "":
+ Zoe [] from "eudc": phone +2
+ Grace [] from "org-contacts": phone +3
+`
+	if text != want || len(ours[0].Addresses) != 1 || ours[0].Source != "" {
+		t.Errorf("%s", text)
+	}
+}

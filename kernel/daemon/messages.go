@@ -50,12 +50,24 @@ func (d *daemon) channelNames() []string {
 	return names
 }
 
+// contactsAsked is how many entries of the person's address books an Emacs tells at most.
+const contactsAsked = 50
+
 // messageDeps returns what the tools that send need.
 func (d *daemon) messageDeps(conversations *lateSessions) tool.Messages {
 	return tool.Messages{
 		Here: deliveries{conversations},
-		Contacts: func(_ context.Context, _ tool.Conversation, _ string) ([]contacts.Contact, error) {
-			return d.contacts.All()
+		Contacts: func(ctx context.Context, in tool.Conversation, query string) ([]contacts.Contact, error) {
+			all, err := d.contacts.All()
+			if err != nil || query == "" {
+				return all, err
+			}
+			found, err := d.emacs().Contacts(ctx, in, protocol.EmacsContactsParams{Query: query, Limit: contactsAsked})
+			if err != nil { // there is no Emacs, it is busy, or older: what the kernel knows is told
+				d.log.Debug("no address book of Emacs was asked", "err", err)
+				return all, nil
+			}
+			return contacts.Merge(all, found.Contacts), nil
 		},
 		HasContacts: d.contacts.Any,
 		Owner: func(ctx context.Context) (tool.Target, error) {

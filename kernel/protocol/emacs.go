@@ -4,10 +4,11 @@ package protocol
 // does not notice it. An Emacs in which somebody types answers Busy, and the kernel asks again
 // later. No request changes, shows or runs anything.
 const (
-	MethodEmacsNotes   = "emacs/notes"
-	MethodEmacsAgenda  = "emacs/agenda"
-	MethodEmacsBuffers = "emacs/buffers"
-	MethodEmacsRead    = "emacs/read"
+	MethodEmacsNotes    = "emacs/notes"
+	MethodEmacsAgenda   = "emacs/agenda"
+	MethodEmacsBuffers  = "emacs/buffers"
+	MethodEmacsRead     = "emacs/read"
+	MethodEmacsContacts = "emacs/contacts"
 )
 
 // EmacsNotesParams asks what the Emacs knows about Org files. With Entry it asks for the file of
@@ -95,6 +96,27 @@ type EmacsBuffer struct {
 	ReadOnly bool   `json:"read-only,omitempty"`
 	Selected bool   `json:"selected,omitempty"` // the selected window shows it
 	Region   bool   `json:"region,omitempty"`   // its region is active
+}
+
+// EmacsContactsParams asks for the entries of the person's address books in Emacs in which Query occurs.
+type EmacsContactsParams struct {
+	Query string `json:"query"`
+	Limit int    `json:"limit"`
+}
+
+// EmacsContacts are entries of address books.
+type EmacsContacts struct {
+	Busy     bool           `json:"busy,omitempty"`
+	Contacts []EmacsContact `json:"contacts,omitempty"`
+}
+
+// EmacsContact is an entry of an address book. Source says of which: org-contacts, bbdb or eudc.
+type EmacsContact struct {
+	Name    string   `json:"name"`
+	Aliases []string `json:"aliases,omitempty"`
+	Emails  []string `json:"emails,omitempty"`
+	Phones  []string `json:"phones,omitempty"`
+	Source  string   `json:"source"`
 }
 
 // EmacsReadParams asks for some lines of the buffer with the name, or of the buffer that visits

@@ -205,6 +205,7 @@ func Methods() []Method {
 		{MethodAct, typeOf[Act](), typeOf[Receipt]()},
 		{MethodEmacsNotes, typeOf[EmacsNotesParams](), typeOf[EmacsNotes]()},
 		{MethodEmacsAgenda, typeOf[EmacsAgendaParams](), typeOf[EmacsAgenda]()},
+		{MethodEmacsContacts, typeOf[EmacsContactsParams](), typeOf[EmacsContacts]()},
 		{MethodEmacsBuffers, typeOf[EmacsBuffersParams](), typeOf[EmacsBuffers]()},
 		{MethodEmacsRead, typeOf[EmacsReadParams](), typeOf[EmacsRead]()},
 		{MethodTurnStarted, typeOf[TurnStarted](), nil},
