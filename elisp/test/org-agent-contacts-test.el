@@ -16,6 +16,8 @@
 (require 'org-agent-contacts)
 (require 'org-agent-fake-kernel)
 
+(defvar eudc-protocol)
+
 (defconst org-agent-contacts-test--notes
   (concat "* Ada Lovelace\n:PROPERTIES:\n:EMAIL: ada@engine.example\n:ALIAS: mum, Countess\n:PHONE: +4930 1\n:END:\n"
           "* Charles\n:PROPERTIES:\n:EMAIL: c@engine.example\n:END:\n"
