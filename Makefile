@@ -23,8 +23,10 @@ OWN_MODULES := $(shell $(GO) env GOMODCACHE 2>/dev/null)
 PROXY       := $(shell $(GO) env GOPROXY 2>/dev/null)
 export GOMODCACHE := $(CURDIR)/.cache/mod
 export GOPROXY    := $(if $(wildcard $(OWN_MODULES)/cache/download),file://$(OWN_MODULES)/cache/download$(comma))$(PROXY)
+# Encrypted rooms of Matrix are read by a library in Go, which needs the tag; without it the library would need C, and the
+# program is built without encryption. -tags on a command line is in place of this one.
 # Nobody looks at what is built here with a debugger; "go build" by hand makes what one needs.
-export GOFLAGS    := -gcflags=all=-dwarf=false $(filter-out -buildvcs=% -modcacherw,$(GOFLAGS)) -buildvcs=false -modcacherw
+export GOFLAGS    := -tags=goolm -gcflags=all=-dwarf=false $(filter-out -tags=% -buildvcs=% -modcacherw,$(GOFLAGS)) -buildvcs=false -modcacherw
 ifeq ($(wildcard $(HOME)/.cache/go-build),)
 export GOCACHE := $(CURDIR)/.cache/build
 endif
@@ -187,8 +189,8 @@ test-go: check-go test-raced test-unraced ## run the tests of Go
 # What is checked here, with the files that "test-shared" adds, is not checked again where it is tested.
 check-go:
 	@unformatted="$$(gofmt -l kernel skills)"; [ -z "$$unformatted" ] || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
-	$(RARELY) $(GO) vet -tags shared,model,peers ./...
-	$(RARELY) $(GO) tool staticcheck -tags shared,model,peers ./...
+	$(RARELY) $(GO) vet -tags goolm,shared,model,peers ./...
+	$(RARELY) $(GO) tool staticcheck -tags goolm,shared,model,peers ./...
 
 # Files for "race" are of packages that otherwise run without the detector, files for "!race" of those that
 # otherwise run with it.
@@ -228,8 +230,8 @@ need-models:
 
 .PHONY: test-model
 test-model: need-tests need-models $(BIN) bin/llmtest-server $(AUTOLOADS) elisp/org-agent.elc ## get llama.cpp's server and three small models (700 MB in .cache), and drive all of it with them; UPDATE=1 records the server's wire anew
-	$(if $(UPDATE),ORG_AGENT_MODELS=$(MODELS) $(GO) test -tags model -count=1 -timeout 1h -vet=off ./kernel/llm/openai -run '^TestRealWire$$' -update)
-	@set -o pipefail; ORG_AGENT_MODELS=$(MODELS) $(GO_TEST) -tags model -count=1 -p 1 -v $(call tests-of,model,$(PACKAGES)) | grep -v -e '^=== ' -e '^ *--- PASS'
+	$(if $(UPDATE),ORG_AGENT_MODELS=$(MODELS) $(GO) test -tags goolm,model -count=1 -timeout 1h -vet=off ./kernel/llm/openai -run '^TestRealWire$$' -update)
+	@set -o pipefail; ORG_AGENT_MODELS=$(MODELS) $(GO_TEST) -tags goolm,model -count=1 -p 1 -v $(call tests-of,model,$(PACKAGES)) | grep -v -e '^=== ' -e '^ *--- PASS'
 	ORG_AGENT_MODELS=$(MODELS) ORG_AGENT_PROGRAM=$(CURDIR)/$(BIN) ORG_AGENT_LLMTEST=$(CURDIR)/bin/llmtest-server \
 	  $(TEST_EMACS) -l $(AUTOLOADS) -L elisp/test -l elisp/test/org-agent-real-model.el --eval '(ert-run-tests-batch-and-exit "^org-agent-real-model-")'
 
@@ -245,11 +247,11 @@ $(PEERS)/dendrite: testdata/peers/go.mod testdata/peers/go.sum
 	@cd $(PEERS)/module && CGO_ENABLED=0 $(RARELY) $(GO) build -o $(PEERS)/ github.com/matrix-org/dendrite/cmd/dendrite github.com/matrix-org/dendrite/cmd/generate-keys
 
 test-peers: need-peers ## build a Matrix homeserver (in .cache), and talk with it
-	ORG_AGENT_PEERS=$(PEERS) $(GO_TEST) -tags peers -count=1 -v $(call tests-of,peers,$(PACKAGES))
+	ORG_AGENT_PEERS=$(PEERS) $(GO_TEST) -tags goolm,peers -count=1 -v $(call tests-of,peers,$(PACKAGES))
 
 .PHONY: test-shared
 test-shared: need-tests $(BIN) ## run the tests over $(SHARED), which is not part of a clone
-	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO_TEST) -tags shared -v $(call tests-of,shared,$(PACKAGES))
+	ORG_AGENT_SHARED="$$(cd $(SHARED) && pwd)" $(GO_TEST) -tags goolm,shared -v $(call tests-of,shared,$(PACKAGES))
 
 .PHONY: conformance
 conformance: need-tests ## compare the Lisp with SBCL, form by form, by whole programs and by PROGRAMS (default 50000) random ones

@@ -286,7 +286,7 @@ The program gets its name when it is complete."
           (make-process
            :name "org-agent-build" :buffer "*org-agent-build*" :noquery t
            :connection-type 'pipe :coding 'utf-8-unix
-           :command (list (org-agent-doctor--go) "build" "-v" "-buildvcs=false"
+           :command (list (org-agent-doctor--go) "build" "-v" "-tags=goolm" "-buildvcs=false"
                           "-ldflags" (concat "-X main.version=" org-agent-version)
                           "-o" new "./kernel/cmd/org-agent")
            :filter #'org-agent-doctor--build-progress

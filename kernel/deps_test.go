@@ -121,7 +121,7 @@ var layout = []struct {
 	{"channel/webhook", "channel channel/rich secret", "programs of the same machine as a chat; what a message means is known above"},
 	{"channel/telegram", "channel channel/rich lru secret", "bots of Telegram: updates and methods; what a message means is known above"},
 	{"channel/channeltest/telegramtest", "", "tests only: a Bot API server; it knows none of the driver's types, so that it judges for itself"},
-	{"channel/matrix", "channel channel/rich lru secret", "rooms of a homeserver: its events and requests; what a message means is known above"},
+	{"channel/matrix", "channel channel/rich lru secret", "rooms of a homeserver: its events and requests, and the keys of encrypted ones; what a message means is known above"},
 	{"channel/channeltest/matrixtest", "", "tests only: a homeserver; it knows none of the driver's types, so that it judges for itself"},
 	{"channel/channeltest/homeserver", "", "tests only: runs a homeserver of other people's as a process"},
 	{"channel/drivers", "channel channel/* config secret suggest", "the one list of the chats; what one is opened with are the settings of its heading"},
@@ -146,8 +146,8 @@ var owners = []struct {
 	packages   string // blank-separated
 	why        string
 }{
-	{"database/sql", "journal", "one place knows SQL"},
-	{"modernc.org/sqlite", "journal", "one place knows SQL"},
+	{"database/sql", "journal channel/matrix", "one place knows SQL; the keys of encrypted rooms are in a database of the library that uses them"},
+	{"modernc.org/sqlite", "journal channel/matrix", "one place knows SQL; the keys of encrypted rooms are in a database of the library that uses them"},
 	{"github.com/sashabaranov/go-openai", "llm/openai", "the provider's types stay behind llm.Provider"},
 	{"github.com/anthropics/anthropic-sdk-go", "llm/anthropic", "the provider's types stay behind llm.Provider"},
 	{"github.com/openai/openai-go", "llm/responses", "the provider's types stay behind llm.Provider"},

@@ -183,8 +183,12 @@ func wait(ctx context.Context, pause time.Duration) bool {
 // syncAnswer is the homeserver's answer to what happened since. Events are read one by one, because one that cannot be
 // read must not hide the others.
 type syncAnswer struct {
-	mautrix.RespSync
-	Rooms struct {
+	NextBatch      string              `json:"next_batch"`
+	ToDevice       rawEvents           `json:"to_device"`
+	DeviceLists    mautrix.DeviceLists `json:"device_lists"`
+	DeviceOTKCount mautrix.OTKCount    `json:"device_one_time_keys_count"`
+	FallbackKeys   []id.KeyAlgorithm   `json:"device_unused_fallback_key_types"`
+	Rooms          struct {
 		Join   map[id.RoomID]*joinedRoom `json:"join"`
 		Leave  map[id.RoomID]*joinedRoom `json:"leave"`
 		Invite map[id.RoomID]struct {
