@@ -62,6 +62,7 @@ var layout = []struct {
 	{"secret", "", "text that prints as REDACTED; whose it is is known above"},
 	{"config", "llm llm/catalog suggest org plist secret atomicfile", "settings are an Org file"},
 	{"llm", "llm/transport secret", "talks to models; what the text means is decided above"},
+	{"llm/builtin", "envelope llm", "the guide that is no model: it answers what is in a message of a chat, and not what stands around it"},
 	{"llm/drivers", "llm llm/*", "the one list of the protocols of model servers"},
 	{"llm/transport", "llm secret", "what providers need to ask a server by HTTP, and the errors of answers that are none; it knows no protocol"},
 	{"llm/catalog", "llm", "what is known of models by their names: prices, windows; it asks nobody"},

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"org-agent/kernel/envelope"
 	"org-agent/kernel/llm"
 )
 
@@ -109,7 +110,7 @@ func conversation(messages []llm.Message) []string {
 	var texts []string
 	for _, message := range messages {
 		if message.Role == llm.RoleUser {
-			texts = append(texts, withoutData(llm.Unstamped(message.Text)))
+			texts = append(texts, withoutEnvelope(withoutData(llm.Unstamped(message.Text))))
 		}
 	}
 	return texts
@@ -126,6 +127,18 @@ func withoutData(message string) string {
 		}
 	}
 	return message
+}
+
+// withoutEnvelope returns what a person wrote in a message of a chat.
+func withoutEnvelope(message string) string {
+	if !strings.HasPrefix(message, "(:message-id ") {
+		return message
+	}
+	_, body, err := envelope.Parse(message)
+	if err != nil {
+		return message
+	}
+	return body
 }
 
 // words splits a text after its blanks and its escaped line ends, where a model would pause too.

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"org-agent/kernel/envelope"
 	"org-agent/kernel/llm"
 	"org-agent/kernel/llm/builtin"
 	"org-agent/kernel/llm/llmtest"
@@ -97,6 +98,8 @@ func TestUnderstanding(t *testing.T) {
 		{"Привет", "* I have nothing to say to that"},
 		{"", "without words"},
 		{"* TODO buy milk", "not a language model"},
+		{envelope.Render(envelope.Message{ID: "1", Sender: "Ada", Type: envelope.Private}, "Hello"), "* Hello, and welcome"},
+		{envelope.Render(envelope.Message{ID: "1", Sender: "Ada", Type: envelope.Private}, "What is the capital of Uzbekistan?"), "Your message arrived: “What is the capital of Uzbekistan?”"},
 		{"What was kept on earlier days, or stands in the person's notes, and may bear on the message, 1 in number.\n--- m kept 1: Skills (n.org:1) ---\nHow do I write a skill?\n--- m end of kept 1 ---\n\nThe message:\nHello", "* Hello, and welcome"},
 	} {
 		if got := say(t, "", c.message); !strings.Contains(got, c.want) {
