@@ -113,6 +113,7 @@ var layout = []struct {
 	{"sensor/heartbeat", "agenda config journal org orgquery plist protocol sensor", "looks whether there is anything to do before a model is asked; how it is asked is not its business"},
 	{"channel", "act action channel/rich kind policy protocol", "the words for chats elsewhere, and a kind of action that sends; a driver below it knows only its chat"},
 	{"channel/live", "channel channel/drivers config", "runs the channels of the settings; what becomes of messages is known above"},
+	{"channel/messenger", "channel channel/outbox channel/rich journal protocol tool", "sends what tools say, through the outbox; whether it may is decided above"},
 	{"channel/outbox", "channel channel/rich journal protocol", "sends what is in the journal, once"},
 	{"channel/router", "channel channel/access envelope journal protocol sensor", "takes what happens in chats to conversations; who may talk is decided in access"},
 	{"envelope", "plist protocol", "how a model is shown a message of a chat; plist, because that is its form"},

@@ -221,11 +221,11 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 	}
 	conversations := &lateSessions{}
 	d.contacts = d.openContacts()
+	d.access = d.openAccess()
+	d.openChannels(settings, conversations)
 	if err := d.openTools(settings, conversations); err != nil {
 		return err
 	}
-	d.access = d.openAccess()
-	d.openChannels(settings, conversations)
 	d.tasks, d.heartbeat = d.openTasks(conversations), d.openHeartbeat(conversations, home)
 	d.kinds = d.openKinds(conversations)
 	for _, s := range d.skills.Notes.Load(ctx) { // after the tools and the kinds of actions, which notes refer to

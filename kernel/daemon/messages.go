@@ -6,6 +6,7 @@ import (
 
 	"org-agent/kernel/channel"
 	"org-agent/kernel/channel/drivers"
+	"org-agent/kernel/channel/messenger"
 	"org-agent/kernel/contacts"
 	"org-agent/kernel/openfile"
 	"org-agent/kernel/protocol"
@@ -56,7 +57,8 @@ const contactsAsked = 50
 // messageDeps returns what the tools that send need.
 func (d *daemon) messageDeps(conversations *lateSessions) tool.Messages {
 	return tool.Messages{
-		Here: deliveries{conversations},
+		Here:      deliveries{conversations},
+		Messenger: &messenger.Messenger{Drivers: d.channels.All, Outbox: d.channels.outbox, Now: d.config.Now},
 		Contacts: func(ctx context.Context, in tool.Conversation, query string) ([]contacts.Contact, error) {
 			all, err := d.contacts.All()
 			if err != nil || query == "" {

@@ -1,7 +1,10 @@
 package outbox
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,6 +35,9 @@ type File struct {
 	Media string `json:"media"` // a MIME type
 	Size  int64  `json:"size"`
 	Voice bool   `json:"voice,omitempty"`
+	// Hash is the SHA-256 of the content that is to be sent, in hexadecimal digits, "" for whatever it is then. A file with
+	// another content is not sent.
+	Hash string `json:"hash,omitempty"`
 }
 
 // body is what the journal keeps of a message that is to be sent.
@@ -88,10 +94,30 @@ func read(m journal.Outgoing) (out channel.Outgoing, fields journal.ChatFields, 
 		if err != nil {
 			return out, fields, &channel.Failure{Class: channel.Refused, Err: fmt.Errorf("the file %s is not there any more", f.Name)}
 		}
+		if changed, err := f.changed(); err != nil || changed {
+			return out, fields, &channel.Failure{Class: channel.Refused, Err: errors.Join(err, fmt.Errorf("the file %s has another content than was to be sent", f.Name))}
+		}
 		out.File = &channel.File{Name: f.Name, Media: f.Media, Size: info.Size(), Voice: f.Voice, Open: func() (io.ReadCloser, error) { return os.Open(f.Path) }}
 		fields.Attachments = []journal.Attachment{{Name: f.Name, Media: f.Media, Size: info.Size(), Voice: f.Voice, Path: f.Path}}
 	}
 	return out, fields, nil
+}
+
+// changed reports whether the file has another content than the one that is to be sent.
+func (f File) changed() (bool, error) {
+	if f.Hash == "" {
+		return false, nil
+	}
+	in, err := os.Open(f.Path)
+	if err != nil {
+		return false, fmt.Errorf("read %s: %w", f.Name, err)
+	}
+	defer in.Close() // it is only read
+	sum := sha256.New()
+	if _, err := io.Copy(sum, in); err != nil {
+		return false, fmt.Errorf("read %s: %w", f.Name, err)
+	}
+	return hex.EncodeToString(sum.Sum(nil)) != f.Hash, nil
 }
 
 // Text returns the text of a queued message, "" for one that is a file alone.
