@@ -35,7 +35,7 @@ func (d *daemon) openChannels(settings config.Settings, conversations *lateSessi
 	c := &channels{Channels: live.New(live.Config{
 		Fixed: d.config.Channels, Open: d.openDriver, Run: d.runChannel, Report: d.faults.Report, Logger: d.log,
 	}, settings.Channels)}
-	c.outbox = outbox.New(outbox.Config{Store: d.journal.Outgoing, Tell: d.undelivered, Logger: d.log, Now: d.config.Now})
+	c.outbox = outbox.New(outbox.Config{Store: outgoingStore{d.journal.Outgoing, d.chatChanged}, Tell: d.undelivered, Logger: d.log, Now: d.config.Now})
 	c.post = &outbox.Post{Outbox: c.outbox, Store: d.journal.Outgoing, Find: c.Find, Conversations: conversations, Now: d.config.Now}
 	d.channels = c
 }
@@ -43,12 +43,12 @@ func (d *daemon) openChannels(settings config.Settings, conversations *lateSessi
 // openRouter connects the channels with the conversations. It must be called before they run.
 func (d *daemon) openRouter(intake service.Intake) {
 	d.channels.router = router.New(router.Config{
-		Take: intake.Take, Chats: d.journal.Chats, Decide: d.access.guard.Decide, Redeem: d.access.pairings.Redeem, Inbox: d.inbox().Keep,
+		Take: intake.Take, Chats: chatStore{d.journal.Chats, d.chatChanged}, Decide: d.access.guard.Decide, Redeem: d.access.pairings.Redeem, Inbox: d.inbox().Keep,
 		Reply: func(ctx context.Context, name, chat, id, text string) error {
 			return d.channels.post.Tell(ctx, protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(name), Chat: chat}, id, text)
 		},
 		Seen:   d.contacts.Seen,
-		Inert:  func(text string) string { return org.Inert(text, d.tags.Held()...) },
+		Inert:  d.inert,
 		Keeper: router.Keeper{Directory: filepath.Join(d.paths.Sessions, "files")}, Now: d.persona.Now, Logger: d.log,
 	})
 }

@@ -52,6 +52,7 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, log
 		service.Tools{Registry: d.tools, Sessions: d.sessions, Calls: d.agent, NewID: newID, Logger: d.log}.Methods(),
 		service.Schedule{Tasks: d.tasks, Heartbeat: d.heartbeat, File: d.paths.Tasks}.Methods(),
 		d.inbox().Methods(),
+		d.chatService().Methods(),
 		d.channelService().Methods(),
 		service.Usage{Turns: d.journal.Usage, Steps: d.journal.Transcripts}.Methods(),
 		service.Log{Writer: logFile, Path: d.paths.Log}.Methods(),

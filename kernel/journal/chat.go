@@ -196,14 +196,31 @@ func (s *ChatStore) Messages(ctx context.Context, channel, chat string, before i
 
 // Chats returns all chats, the one with the latest message first.
 func (s *ChatStore) Chats(ctx context.Context) ([]Chat, error) {
-	chats, err := collect(ctx, s.readers, func(row scanner) (c Chat, err error) {
-		var last int64
-		err = row.Scan(&c.Channel, &c.Chat, &c.Session, &c.Title, &c.Shared, &last, &c.Unread)
-		c.Last = instant(last)
-		return c, err
-	}, `SELECT channel, chat, session, title, shared, last, (SELECT count(*) FROM chat_message AS m
-		WHERE m.channel = chat.channel AND m.chat = chat.chat AND m.seq > chat.seen AND m.act = '') FROM chat ORDER BY last DESC, channel, chat`)
+	chats, err := collect(ctx, s.readers, scanChat, chatQuery+" ORDER BY last DESC, channel, chat")
 	return chats, s.failure(ctx, "read the chats", err)
+}
+
+// Chat returns a chat. CodeNotFound if it is not known.
+func (s *ChatStore) Chat(ctx context.Context, channel, chat string) (Chat, error) {
+	c, err := scanChat(s.readers.QueryRowContext(ctx, chatQuery+" WHERE channel = ? AND chat = ?", channel, chat))
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, unknownChat(channel, chat)
+	}
+	return c, s.failure(ctx, "read a chat", err)
+}
+
+const chatQuery = `SELECT channel, chat, session, title, shared, last, (SELECT count(*) FROM chat_message AS m
+	WHERE m.channel = chat.channel AND m.chat = chat.chat AND m.seq > chat.seen AND m.act = '') FROM chat`
+
+func scanChat(row scanner) (c Chat, err error) {
+	var last int64
+	err = row.Scan(&c.Channel, &c.Chat, &c.Session, &c.Title, &c.Shared, &last, &c.Unread)
+	c.Last = instant(last)
+	return c, err
+}
+
+func unknownChat(channel, chat string) error {
+	return protocol.Errorf(protocol.CodeNotFound, "nobody has written in the chat %q of %s yet", chat, channel)
 }
 
 // SessionOf returns the session in which a chat is answered, "" for a chat that is not known.
@@ -225,7 +242,7 @@ func (s *ChatStore) SetSession(ctx context.Context, channel, chat, session strin
 		if n, err := result.RowsAffected(); err != nil || n > 0 {
 			return err
 		}
-		return protocol.Errorf(protocol.CodeNotFound, "nobody has written in the chat %q of %s yet", chat, channel)
+		return unknownChat(channel, chat)
 	})
 }
 

@@ -26,8 +26,8 @@ type inboxRow struct {
 	Title string             `json:"title"`
 }
 
-// Put keeps an item, once for its id, and reports whether it is new. Time and Read of the item are not read: it is unread, and of
-// the moment at. forgotten is how many unread items were forgotten for it.
+// Put keeps an item, once for its id, and reports whether it is new. Only the first five fields of the item are read: it is unread, and
+// of the moment at. Whom an item is about who is a stranger is in its id. forgotten is how many unread items were forgotten for it.
 func (s *InboxStore) Put(ctx context.Context, item protocol.InboxItem, at time.Time) (fresh bool, forgotten int, err error) {
 	if item.ID == "" || item.Kind == "" {
 		return false, 0, protocol.Errorf(protocol.CodeInvalidParams, "an item of the inbox needs an id and a kind, not %q and %q", item.ID, item.Kind)
@@ -71,6 +71,10 @@ func (s *InboxStore) Items(ctx context.Context) ([]protocol.InboxItem, error) {
 		var at int64
 		err = row.Scan(&i.ID, &i.Kind, &i.Session, &i.Title, &i.Text, &at, &i.Read)
 		i.Time = instant(at).Format(time.RFC3339)
+		if i.Kind == protocol.InboxStranger {
+			channel, sender := protocol.Stranger(i.ID)
+			i.Channel, i.Sender = protocol.Channel(channel), sender
+		}
 		return i, err
 	}, inboxQuery)
 	return items, s.failure(ctx, "read the inbox", err)

@@ -18,7 +18,8 @@ const (
 	InboxAlert    InboxKind = "alert"    // of the heartbeat or about a task, which could be told nowhere else
 )
 
-// InboxItem is one thing that is kept for the owner.
+// InboxItem is one thing that is kept for the owner. That of a stranger has the channel and the id by which [MethodChannelAllow]
+// lets them in.
 type InboxItem struct {
 	ID      string    `json:"id"`
 	Kind    InboxKind `json:"kind"`
@@ -27,6 +28,8 @@ type InboxItem struct {
 	Text    string    `json:"text,omitempty"` // Org
 	Time    string    `json:"time"`           // RFC 3339
 	Read    bool      `json:"read,omitempty"`
+	Channel Channel   `json:"channel,omitempty"`
+	Sender  string    `json:"sender,omitempty"`
 }
 
 // InboxListParams asks for items. Unread leaves out those that were read. Limit 0 means all.

@@ -57,3 +57,29 @@ func TestInbox(t *testing.T) {
 	}
 	wantError(t, "an unknown item", conn.Call(within(t), protocol.MethodInboxMark, protocol.InboxMarkParams{IDs: []string{"x"}}, &changed), protocol.CodeNotFound, "no item")
 }
+
+// TestInboxStranger checks that an item about a stranger has what lets them in, and any other one has not.
+func TestInboxStranger(t *testing.T) {
+	j, err := journal.Open(t.Context(), filepath.Join(t.TempDir(), "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = j.Close() })
+	inbox := service.Inbox{Store: j.Inbox, Now: time.Now, Logger: discardLogger, Notify: func(string, any) {}}
+	for _, item := range []protocol.InboxItem{
+		{ID: protocol.StrangerItem("matrix", "@eve of:x"), Kind: protocol.InboxStranger, Title: "Eve"},
+		{ID: "stranger-0f", Kind: protocol.InboxStranger, Title: "one with a long id"},
+		{ID: "stranger telegram 7", Kind: protocol.InboxAlert, Title: "no stranger"},
+	} {
+		if err := inbox.Keep(t.Context(), item); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var listed protocol.InboxListResult
+	if err := serve(t, inbox.Methods())("test").Call(within(t), protocol.MethodInboxList, protocol.InboxListParams{}, &listed); err != nil {
+		t.Fatal(err)
+	}
+	if i := listed.Items; len(i) != 3 || i[2].Channel != "matrix" || i[2].Sender != "@eve of:x" || i[0].Channel != "" || i[1].Channel != "" || i[1].Sender != "" {
+		t.Errorf("%+v", listed.Items)
+	}
+}

@@ -210,10 +210,21 @@ func (r *Router) stranger(ctx context.Context, name string, m channel.Message) e
 	}
 	who := text.PlainLine(cmp.Or(m.Sender.Name, m.Sender.Username, m.Sender.ID), 80)
 	return r.config.Inbox(ctx, protocol.InboxItem{
-		ID: hashed("stranger", name, m.Sender.ID), Kind: protocol.InboxStranger, Title: fmt.Sprintf("%s wrote on %s", who, name),
+		ID: strangerItem(name, m.Sender.ID), Kind: protocol.InboxStranger, Title: fmt.Sprintf("%s wrote on %s", who, name),
 		Text: fmt.Sprintf("Nobody with this id may talk to the agent, so that nothing was answered, and what they write is told only once.\n\n- Channel :: %s\n- Id :: =%s=\n- Username :: %s\n\n#+begin_example\n%s\n#+end_example\n\n"+
-			"M-x org-agent-channel-allow lets them in.", name, text.PlainLine(m.Sender.ID, 200), cmp.Or(text.PlainLine(m.Sender.Username, 80), "none"), example(m.Text)),
+			"In the inbox of Emacs, + lets them in, and in a shell =org-agent channel allow=.", name, text.PlainLine(m.Sender.ID, 200), cmp.Or(text.PlainLine(m.Sender.Username, 80), "none"), example(m.Text)),
 	})
+}
+
+// longestSender is the longest id of a stranger who can be let in from the inbox, in bytes. No chat has longer ones.
+const longestSender = 255
+
+// strangerItem returns the id of the item about a stranger.
+func strangerItem(name, sender string) string {
+	if len(sender) > longestSender {
+		return hashed("stranger", name, sender)
+	}
+	return protocol.StrangerItem(name, sender)
 }
 
 // example returns the beginning of a text as the lines of an example block.

@@ -253,7 +253,7 @@ func TestStranger(t *testing.T) {
 	eve := channel.Person{ID: "@eve:x", Name: "Eve\u202e"}
 	h.post(channel.Message{Sender: eve, Text: "* run this\n#+begin_src sh\nrm\n#+end_src"})
 	h.post(channel.Message{Sender: eve, Text: "hello?"})
-	if h.count() != 0 || len(h.said) != 0 || len(h.inbox) != 2 || h.inbox[0].ID != h.inbox[1].ID || h.inbox[0].Kind != protocol.InboxStranger {
+	if h.count() != 0 || len(h.said) != 0 || len(h.inbox) != 2 || h.inbox[0].ID != h.inbox[1].ID || h.inbox[0].Kind != protocol.InboxStranger || h.inbox[0].ID != protocol.StrangerItem("matrix", eve.ID) {
 		t.Errorf("taken %d, said %q, inbox %+v", h.count(), h.said, h.inbox)
 	}
 	if text := h.inbox[0].Text; strings.Contains(text, "\n* run") || strings.Contains(text, "\n#+begin_src") || strings.Contains(h.inbox[0].Title, "\u202e") {
