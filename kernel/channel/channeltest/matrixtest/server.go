@@ -78,13 +78,18 @@ type Event struct {
 	Raw         json.RawMessage // in place of all that; from a server that writes what is no event
 }
 
-// New starts a homeserver with people and without rooms.
-func New(t testing.TB) *Server {
-	t.Helper()
-	s := &Server{
+// Unserved returns a homeserver that listens nowhere, as a handler for tests whose time is not that of the clock.
+func Unserved() *Server {
+	return &Server{
 		changed: make(chan struct{}), rooms: map[string]map[string]string{}, aliases: map[string]string{},
 		media: map[string]file{}, sent: map[string]string{}, typing: map[string]bool{}, timeline: 1000,
 	}
+}
+
+// New starts a homeserver with people and without rooms.
+func New(t testing.TB) *Server {
+	t.Helper()
+	s := Unserved()
 	s.start(t, "127.0.0.1:0")
 	t.Cleanup(func() { s.Stop() })
 	return s
