@@ -9,6 +9,7 @@ import (
 	"org-agent/kernel/channel/live"
 	"org-agent/kernel/channel/outbox"
 	"org-agent/kernel/channel/router"
+	"org-agent/kernel/channel/typing"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
@@ -22,6 +23,7 @@ type channels struct {
 	outbox *outbox.Outbox
 	post   *outbox.Post
 	router *router.Router // set before the channels run
+	typing *typing.Indicator
 }
 
 // known reports whether a name is that of a channel, and whether it is connected.
@@ -37,6 +39,7 @@ func (d *daemon) openChannels(settings config.Settings, conversations *lateSessi
 	}, settings.Channels)}
 	c.outbox = outbox.New(outbox.Config{Store: outgoingStore{d.journal.Outgoing, d.chatChanged}, Tell: d.undelivered, Logger: d.log, Now: d.config.Now})
 	c.post = &outbox.Post{Outbox: c.outbox, Store: d.journal.Outgoing, Find: c.Find, Conversations: conversations, Now: d.config.Now}
+	c.typing = typing.New(c.Find, d.log)
 	d.channels = c
 }
 
@@ -47,8 +50,7 @@ func (d *daemon) openRouter(intake service.Intake) {
 		Reply: func(ctx context.Context, name, chat, id, text string) error {
 			return d.channels.post.Tell(ctx, protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(name), Chat: chat}, id, text)
 		},
-		Seen:   d.contacts.Seen,
-		Inert:  d.inert,
+		Seen: d.contacts.Seen, Writing: d.channels.typing.Begin, Inert: d.inert,
 		Keeper: router.Keeper{Directory: filepath.Join(d.paths.Sessions, "files")}, Now: d.persona.Now, Logger: d.log,
 	})
 }

@@ -41,6 +41,7 @@ func (d *daemon) turnEnded(conversations *lateSessions) func(journal.Turn) {
 	return func(turn journal.Turn) {
 		d.subagents.TurnEnded(context.Background(), turn)
 		d.tasks.TurnEnded(turn)
+		d.channels.typing.End(turn.Event)
 		d.heartbeat.TurnEnded(turn)
 		if turn.Question.Route.Kind != protocol.RouteReaction {
 			return

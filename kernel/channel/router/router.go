@@ -28,7 +28,7 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Config configures a [Router]. All fields but Seen and Pressed are required.
+// Config configures a [Router]. All fields but Seen, Writing and Pressed are required.
 type Config struct {
 	Take  sensor.Take
 	Chats Chats
@@ -41,6 +41,8 @@ type Config struct {
 	Reply func(ctx context.Context, channel, chat, id, text string) error
 	// Seen is told who wrote, if they may talk.
 	Seen func(channel string, who channel.Person, where channel.Chat, at time.Time)
+	// Writing is told that a message is being answered, before it is taken; event is the id of its event.
+	Writing func(event, channel, chat string)
 	// Pressed is told of a button that somebody pressed who may talk; owner says that they are an owner.
 	Pressed func(ctx context.Context, channel string, m channel.Message, owner bool) error
 	// Inert makes what others wrote safe to have in a conversation.
@@ -118,6 +120,9 @@ func (r *Router) answer(ctx context.Context, name string, m channel.Message, own
 	}
 	if _, err := r.config.Chats.Put(ctx, chatOf(name, session, m), kept(name, m, event.ID, attachments)); err != nil {
 		return err
+	}
+	if r.config.Writing != nil {
+		r.config.Writing(event.ID, name, m.Chat.ID)
 	}
 	_, err = r.config.Take(ctx, event) // once for its id, also if the kernel was killed before this line
 	if protocol.ErrorCode(err) == protocol.CodeNotFound || protocol.ErrorCode(err) == protocol.CodeInvalidParams {
