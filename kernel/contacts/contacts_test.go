@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -253,23 +255,35 @@ func TestUnsaved(t *testing.T) {
 func TestRunWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "home", "contacts.org") // no such directory yet
-		var told [][]string
+		var mu sync.Mutex
+		var all [][]string
+		told := func() [][]string {
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(all)
+		}
 		b := contacts.New(contacts.Config{File: openfile.File{Path: path}, Channels: func() []string { return []string{"signal"} }, Now: time.Now, NewID: func() string { return "c" },
-			Report: func(problems []string) { told = append(told, problems) }, Logger: slog.New(slog.DiscardHandler)})
+			Report: func(problems []string) {
+				mu.Lock()
+				defer mu.Unlock()
+				all = append(all, problems)
+			}, Logger: slog.New(slog.DiscardHandler)})
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- b.Run(ctx) }()
 		b.Seen("signal", channel.Person{ID: "+1", Name: "Bob"}, channel.Chat{ID: "+1"}, time.Now())
 		time.Sleep(time.Hour)
-		if len(told) != 1 || len(told[0]) != 1 {
+		synctest.Wait()
+		if told := told(); len(told) != 1 || len(told[0]) != 1 {
 			t.Errorf("after a failure it told %q", told)
 		}
 		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
-		if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "* Bob\n") || len(told) != 2 || told[1] != nil {
-			t.Errorf("%v, %q: %s", err, told, text)
+		synctest.Wait()
+		if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), "* Bob\n") || len(told()) != 2 || told()[1] != nil {
+			t.Errorf("%v, %q: %s", err, told(), text)
 		}
 		b.Seen("signal", channel.Person{ID: "+2", Name: "Eve"}, channel.Chat{ID: "+2"}, time.Now())
 		stop()
