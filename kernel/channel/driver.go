@@ -29,7 +29,7 @@ type Driver interface {
 	Send(ctx context.Context, out Outgoing) (id string, err error)
 }
 
-// Editor is a driver whose messages can be changed. ID is what Send returned.
+// Editor is a driver whose messages can be changed. ID is what Send returned. The buttons of the message go.
 type Editor interface {
 	Edit(ctx context.Context, chat, id string, text rich.Text) error
 }

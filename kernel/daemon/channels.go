@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"org-agent/kernel/channel"
+	"org-agent/kernel/channel/letter"
 	"org-agent/kernel/channel/live"
 	"org-agent/kernel/channel/outbox"
 	"org-agent/kernel/channel/router"
@@ -20,10 +21,11 @@ import (
 // channels are the chats outside of editors, and what is between them and the conversations.
 type channels struct {
 	*live.Channels
-	outbox *outbox.Outbox
-	post   *outbox.Post
-	router *router.Router // set before the channels run
-	typing *typing.Indicator
+	outbox  *outbox.Outbox
+	post    *outbox.Post
+	router  *router.Router // set before the channels run
+	typing  *typing.Indicator
+	letters *letter.Letters
 }
 
 // known reports whether a name is that of a channel, and whether it is connected.
@@ -40,6 +42,7 @@ func (d *daemon) openChannels(settings config.Settings, conversations *lateSessi
 	c.outbox = outbox.New(outbox.Config{Store: outgoingStore{d.journal.Outgoing, d.chatChanged}, Tell: d.undelivered, Logger: d.log, Now: d.config.Now})
 	c.post = &outbox.Post{Outbox: c.outbox, Store: d.journal.Outgoing, Find: c.Find, Conversations: conversations, Now: d.config.Now}
 	c.typing = typing.New(c.Find, d.log)
+	c.letters = d.openLetters(c)
 	d.channels = c
 }
 
@@ -50,7 +53,7 @@ func (d *daemon) openRouter(intake service.Intake) {
 		Reply: func(ctx context.Context, name, chat, id, text string) error {
 			return d.channels.post.Tell(ctx, protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(name), Chat: chat}, id, text)
 		},
-		Seen: d.contacts.Seen, Writing: d.channels.typing.Begin, Inert: d.inert,
+		Seen: d.contacts.Seen, Writing: d.channels.typing.Begin, Inert: d.inert, Pressed: d.channels.letters.Pressed,
 		Keeper: router.Keeper{Directory: filepath.Join(d.paths.Sessions, "files")}, Now: d.persona.Now, Logger: d.log,
 	})
 }

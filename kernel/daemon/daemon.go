@@ -257,6 +257,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 		Journal: session.Journal{Turns: j.Turns, Acts: j.Acts, Sessions: j.Sessions, Asks: j.Asks, Usage: j.Usage, Search: j.Search},
 		Runner:  d.agent, Directory: d.paths.Sessions, NewID: newID, Now: d.persona.Now, Logger: d.log, Report: d.faults.Report, NotifyOthers: d.clients.NotifyOthers,
 		HeldTags:     d.tags.Held,
+		OnAsk:        d.channels.letters.Wake,
 		OnTurnEnd:    d.turnEnded(conversations),
 		OnSessionEnd: d.agent.SessionEnded,
 		InsertionAct: act.Insertion, Origins: d.channels.post,

@@ -38,7 +38,7 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, log
 			Models:    d.models, Consent: d.models, Guide: builtin.Name, Home: d.paths.Home,
 			Model: func() string { return d.settings.Last().CompletionModel },
 		}).Methods(),
-		service.Asks{Store: d.journal.Asks, Decider: d.agent.Desk(), Judge: d.policy, Kinds: d.kinds, Tools: d.tools, RulesChanged: d.rulesChanged}.Methods(),
+		d.asks().Methods(),
 		service.Rules{File: d.policy.Rules, Uses: d.journal.Rules, Changed: d.rulesChanged, Now: time.Now}.Methods(),
 		service.Changes{
 			IDs: d.journal.Records, Turns: d.journal.Turns, Journal: undo.Journal{Acts: d.journal.Acts, Rows: d.journal.Records}, Kinds: kinds, Undone: d.sessions.ShowUndone,
@@ -60,6 +60,11 @@ func (d *daemon) methods(intake service.Intake, resolver *settings.Resolver, log
 		d.status().Methods(),
 		d.runtime().Methods(),
 	)
+}
+
+// asks returns the service of what waits for a person.
+func (d *daemon) asks() service.Asks {
+	return service.Asks{Store: d.journal.Asks, Decider: d.agent.Desk(), Judge: d.policy, Kinds: d.kinds, Tools: d.tools, RulesChanged: d.rulesChanged}
 }
 
 // status returns the service that answers with the kernel's state.

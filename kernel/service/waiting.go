@@ -112,10 +112,21 @@ func (a Asks) decide(ctx context.Context, client *rpc.Client, p protocol.AskDeci
 			return protocol.AskDecideResult{}, protocol.Errorf(protocol.CodeInvalidParams, "the edited action cannot be read: %v", err)
 		}
 	}
+	return a.take(ctx, p, edited, string(client.Capabilities().Channel()))
+}
+
+// Decide takes a person's decision that came by a channel. It replaces no action by another one.
+func (a Asks) Decide(ctx context.Context, p protocol.AskDecideParams, channel string) (protocol.AskDecideResult, error) {
+	p.Edited = ""
+	return a.take(ctx, p, action.Proposed{}, channel)
+}
+
+// take takes a decision, unless it is for an action that would fail now.
+func (a Asks) take(ctx context.Context, p protocol.AskDecideParams, edited action.Proposed, client string) (protocol.AskDecideResult, error) {
 	if err := a.checkFresh(ctx, p, edited); err != nil {
 		return protocol.AskDecideResult{}, err
 	}
-	result, err := a.Decider.Decide(ctx, p, edited, string(client.Capabilities().Channel()))
+	result, err := a.Decider.Decide(ctx, p, edited, client)
 	if err == nil && (result.Decision == protocol.AllowAlways || result.Decision == protocol.AllowReading) {
 		a.RulesChanged()
 	}

@@ -72,6 +72,7 @@ func (t *Turn) Ask(ctx context.Context, ask protocol.Ask) error {
 	s.asks.add(ask.ID, t.Record.ID)
 	s.unattended.Store(t.Record.Question.Route.Unattended())
 	s.notifyAsk(protocol.MethodAskOpened, shown)
+	s.sessions.config.askChanged()
 	return nil
 }
 
@@ -131,6 +132,14 @@ func (s *Session) showClosed(ctx context.Context, client Client, id string) {
 	default:
 		s.asks.remove(id)
 		s.notifyAsk(protocol.MethodAskClosed, ask.notification(s.name()))
+		s.sessions.config.askChanged()
+	}
+}
+
+// askChanged tells that something waits, or does not wait any more.
+func (c *Config) askChanged() {
+	if c.OnAsk != nil {
+		c.OnAsk()
 	}
 }
 

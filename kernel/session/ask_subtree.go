@@ -179,8 +179,10 @@ func decidedBy(client string) string {
 		return "You, in a shell"
 	case protocol.ChannelEmacs:
 		return "You, in Emacs"
+	case "":
+		return "You"
 	}
-	return "You"
+	return "You, on " + client
 }
 
 // stamp formats a time as an inactive timestamp of Org.

@@ -31,6 +31,9 @@ type Config struct {
 	InsertionAct func(text string) protocol.Act
 	// Origins sends what answers a turn that came from outside of this machine. nil: nothing is sent.
 	Origins Origins
+	// OnAsk is called when something begins to wait for a person, and when it does not wait any more. It must not wait. nil:
+	// no call.
+	OnAsk func()
 	// OnTurnEnd is called when the end of a turn is in the journal. It runs on the goroutine of the
 	// session, and must not wait for a turn. nil: no call.
 	OnTurnEnd func(turn journal.Turn)

@@ -81,12 +81,17 @@ type Rules struct {
 	chats  map[[2]string]Chat
 	listed []Person
 	rows   []Chat
-	limits Limits
+	// decides are the rows of what is decided in chats; those of chats in twice and undecided do not count.
+	decides []Deciding
+	twice   map[[2]string]bool
+	limits  Limits
 	// faulty says that the limits cannot be read, in the line of limits: nobody but the owner is answered.
 	faulty bool
 	// barred and silent are the cells of rows that cannot be read, with their lines: nobody with such an ID may talk,
 	// and in no such chat is anything answered.
 	barred, silent map[string]int
+	// undecided are those of rows of what is decided in chats.
+	undecided map[string]int
 	// unread is why nothing of the file counts, "" if it does.
 	unread string
 	faults []tablefile.Fault
@@ -123,12 +128,14 @@ var (
 func Parse(text, file string) *Rules {
 	r := &Rules{
 		file: file, people: map[[2]string]Person{}, chats: map[[2]string]Chat{}, barred: map[string]int{}, silent: map[string]int{},
+		undecided: map[string]int{}, twice: map[[2]string]bool{},
 		limits: Limits{Messages: usualMessages},
 	}
-	people, chats := org.ReadSettingsTable(text, "People"), org.ReadSettingsTable(text, "Chats")
+	people, chats, decides := org.ReadSettingsTable(text, "People"), org.ReadSettingsTable(text, "Chats"), org.ReadSettingsTable(text, "Deciding")
 	r.table(people, "people", peopleColumns, r.person, r.barred)
 	r.table(chats, "chats", chatColumns, r.chat, r.silent)
-	r.elsewhere(people, chats)
+	r.table(decides, "what is decided in chats", decidingColumns, r.deciding, r.undecided)
+	r.elsewhere(people, chats, decides)
 	r.readLimits(text)
 	return r
 }
@@ -256,10 +263,12 @@ func suggestion[T ~string](word string, words []T) string {
 
 // elsewhere reports rows that are in neither table, because nobody would notice that they do not count. Those that
 // keep somebody out do.
-func (r *Rules) elsewhere(people, chats *org.SettingsTable) {
+func (r *Rules) elsewhere(people *org.SettingsTable, others ...*org.SettingsTable) {
 	within := map[int]bool{}
-	for _, row := range append(slices.Clone(people.Rows), chats.Rows...) {
-		within[row.Line] = true
+	for _, table := range append(others, people) {
+		for _, row := range table.Rows {
+			within[row.Line] = true
+		}
 	}
 	for _, row := range people.Elsewhere() {
 		if within[row.Line] {
@@ -274,10 +283,10 @@ func (r *Rules) elsewhere(people, chats *org.SettingsTable) {
 			keep(r.barred, cells, row.Line)
 		case has(string(Never)):
 			keep(r.silent, cells, row.Line)
-		case !has(string(Friend), string(Owner), string(Reply), string(Mention), string(Always)):
+		case !has(string(Friend), string(Owner), string(Reply), string(Mention), string(Always), string(Approvals), string(Questions)):
 			continue
 		}
-		r.fault(row.Line, "a row counts only in the tables under the headings \"People\" and \"Chats\": move it there, or delete it")
+		r.fault(row.Line, "a row counts only in the tables under the headings \"People\", \"Chats\" and \"Deciding\": move it there, or delete it")
 	}
 }
 

@@ -130,7 +130,7 @@ func (m *Memory) Edit(ctx context.Context, chat, id string, text rich.Text) erro
 	return m.answer(ctx, chat, func() error {
 		i, err := m.find(chat, id)
 		if err == nil {
-			m.sent[i].Text = text
+			m.sent[i].Text, m.sent[i].Buttons = text, nil
 			m.sent[i].Edits++
 		}
 		return err
