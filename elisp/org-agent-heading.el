@@ -395,8 +395,8 @@ The title of an answer that begins with a long line is made so."
 
 (defun org-agent-heading-another-answer-p (heading)
   "Return non-nil when the answer at HEADING stands behind another one.
-What asks a person something is no answer, nor is what a tool sent before
-it, nor one that is not whole."
+What asks a person something is no answer, nor is what was sent there
+from elsewhere or by a tool, nor one that is not whole."
   (save-excursion
     (goto-char heading)
     (let ((level (org-agent-heading-level heading)))

@@ -141,6 +141,7 @@ In a chat of two who wrote is said of the agent alone."
   (let ((sender (org-agent-one-line (or (plist-get chat :last-sender) "")))
         (text (org-agent-one-line (or (plist-get chat :last-text) ""))))
     (cond ((string-empty-p text) "")
+          ((plist-get chat :by-hand) (concat "you: " text))
           ((string-empty-p sender) (concat "the agent: " text))
           ((plist-get chat :shared) (concat sender ": " text))
           (t text))))
@@ -158,7 +159,9 @@ In a chat of two who wrote is said of the agent alone."
 (defun org-agent-inbox--row (item)
   "Return the row of ITEM, a plist from the kernel."
   (let ((title (org-agent-one-line (plist-get item :title)))
-        (text (string-trim (org-agent-one-line (or (plist-get item :text) "")))))
+        (text (string-trim (org-agent-one-line
+                            (or (org-agent-inbox--stranger item)
+                                (plist-get item :text) "")))))
     (org-agent-list-row
      'inbox (plist-get item :id) item
      (list (org-agent-list-time (plist-get item :time))
@@ -173,9 +176,16 @@ In a chat of two who wrote is said of the agent alone."
 (defun org-agent-inbox--text (item)
   "Return the text of ITEM, and where it is from, as the body of its row."
   (concat
-   (org-agent-list-filled
-    (string-trim (replace-regexp-in-string
-                  "[^[:print:]\n]+" " " (or (plist-get item :text) ""))))
+   ;; Each line for itself: filled together, the items of a list would be one.
+   (mapconcat (lambda (line)
+                (if (string-empty-p line) "\n" (org-agent-list-filled line)))
+              (cl-remove-if
+               (lambda (line) (string-match-p "\\`#\\+\\(begin\\|end\\)_example\\'" line))
+               (split-string
+                (string-trim (replace-regexp-in-string
+                              "[^[:print:]\n]+" " " (or (plist-get item :text) "")))
+                "\n"))
+              "")
    (when-let* ((session (plist-get item :session)))
      (propertize (format "in the conversation %s\n" (org-agent-one-line session))
                  'face 'shadow))))

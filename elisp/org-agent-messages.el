@@ -56,6 +56,7 @@
     (define-key map "a" #'org-agent-messages-answer-here)
     (define-key map "c" #'org-agent-messages-conversation)
     (define-key map "o" #'org-agent-messages-older)
+    (define-key map "?" #'describe-mode)
     map)
   "Keymap of the messages of a chat.")
 
@@ -138,7 +139,8 @@
          (at-end (or new (eobp))))
     (setq org-agent-messages--chat chat
           org-agent-messages--more (plist-get result :more))
-    (org-agent-section-replace-text (org-agent-messages--text chat messages))
+    (with-silent-modifications
+      (org-agent-section-replace-text (org-agent-messages--text chat messages)))
     (when at-end
       (goto-char (point-max))
       (dolist (window (get-buffer-window-list nil nil t))

@@ -144,7 +144,11 @@ Return nil while nothing listens there."
     (with-current-buffer (org-agent-chat-open "door-door")
       (org-agent-fake-wait (string-match-p "Answered by hand" (buffer-string)))
       (should (string-match-p "It is \\*me\\*\\." (buffer-string)))
+      (goto-char (point-min))
+      (search-forward "* Answered by hand")
+      (should-not (org-agent-heading-another-answer-p (line-beginning-position)))
       (kill-buffer))
+    (org-agent-messages-test--line "door +  Ada  you: It is me\\.")
     ;; Into the main conversation, and what is said then is there.
     (pop-to-buffer "*org-agent-inbox*")
     (org-agent-messages-test--line "Ada")
@@ -166,8 +170,12 @@ Return nil while nothing listens there."
   (org-agent-messages-test--with (list (org-agent-kernel-test--exchange "Welcome."))
     (org-agent-messages-test--post "1" "eve" "let me in")
     (org-agent-inbox)
-    (org-agent-messages-test--line "stranger +• Eve wrote on door")
+    (org-agent-messages-test--line "stranger +• Eve wrote on door  eve$")
     (with-current-buffer "*org-agent-inbox*"
+      (org-agent-section-toggle)
+      (should (string-match-p "- Channel :: door\n +- Id :: =eve=\n +- Username :: none\n\n +let me in\n\n"
+                              (buffer-string)))
+      (org-agent-section-toggle)
       (should (string-match-p "\\+ let in" (org-agent-section--header)))
       (should-error (org-agent-inbox-answer) :type 'user-error)
       (cl-letf (((symbol-function 'read-string)

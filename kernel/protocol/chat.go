@@ -14,7 +14,7 @@ const (
 
 // Chat is a conversation on a channel. Session is the conversation of the agent in which it is answered. Title is "" for one
 // without a name, and Shared says that others than its sender read it. Last and LastText are the time and the text of the last
-// message, and LastSender is who wrote it, "" for the agent. Unread counts the messages of others that the owner has not
+// message, and LastSender is who wrote it, "" for the agent; ByHand says that the owner wrote it through its account. Unread counts the messages of others that the owner has not
 // seen. Connected says that the channel is, so that something can be sent.
 type Chat struct {
 	Channel    Channel `json:"channel"`
@@ -25,6 +25,7 @@ type Chat struct {
 	Last       string  `json:"last"` // RFC 3339
 	LastSender string  `json:"last-sender,omitempty"`
 	LastText   string  `json:"last-text,omitempty"`
+	ByHand     bool    `json:"by-hand,omitempty"`
 	Unread     int     `json:"unread,omitempty"`
 	Connected  bool    `json:"connected,omitempty"`
 }

@@ -87,7 +87,7 @@ func (s Chats) shown(ctx context.Context, c journal.Chat) (protocol.Chat, error)
 		return shown, err
 	}
 	m := last[0]
-	shown.LastSender, shown.LastText = author(m), text.PlainLine(m.Text, lastTextLimit)
+	shown.LastSender, shown.LastText, shown.ByHand = author(m), text.PlainLine(m.Text, lastTextLimit), saidByHand(m)
 	if shown.LastText == "" && len(m.Attachments) > 0 {
 		shown.LastText = text.PlainLine(m.Attachments[0].Name, lastTextLimit)
 	}
@@ -101,6 +101,9 @@ func author(m journal.ChatMessage) string {
 	}
 	return cmp.Or(m.Name, m.Sender)
 }
+
+// saidByHand reports whether the owner wrote a message through the agent's account.
+func saidByHand(m journal.ChatMessage) bool { return strings.HasPrefix(m.Act, byHand) }
 
 // stamp returns a moment as clients get it, "" for none.
 func stamp(at time.Time) string {
@@ -148,7 +151,7 @@ func shownMessage(m journal.ChatMessage) protocol.ChatMessage {
 	if name := author(m); name != "" {
 		shown.Sender, shown.Name = m.Sender, name
 	}
-	shown.ByHand = strings.HasPrefix(m.Act, byHand)
+	shown.ByHand = saidByHand(m)
 	for _, r := range m.Reactions {
 		i := slices.IndexFunc(shown.Reactions, func(c protocol.ChatReaction) bool { return c.Emoji == r.Emoji })
 		if i < 0 {

@@ -128,7 +128,7 @@ func TestChats(t *testing.T) {
 	list, read = protocol.ChatListResult{}, protocol.ChatMessagesResult{}
 	s.call(protocol.MethodChatList, protocol.Empty{}, &list)
 	s.call(protocol.MethodChatMessages, protocol.ChatMessagesParams{Channel: "telegram", Chat: "7", Limit: 1}, &read)
-	if list.Unread != 0 || !read.Messages[0].ByHand {
+	if list.Unread != 0 || !read.Messages[0].ByHand || !read.Chat.ByHand {
 		t.Errorf("after the answer %d are unread, the last is %+v", list.Unread, read.Messages[0])
 	}
 

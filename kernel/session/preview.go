@@ -178,6 +178,9 @@ func (t *Turn) names() *org.Names {
 // properties returns the properties of the answer's drawer.
 func (t *Turn) properties() []org.Property {
 	list := []org.Property{{Key: "ID", Value: t.answer}}
+	if t.Record.Question.Route.Kind == protocol.RoutePost { // it answers nothing, and so is no other answer to what is above it
+		list = append(list, org.Property{Key: "SENT", Value: "t"})
+	}
 	if t.skill != "" {
 		list = append(list, org.Property{Key: "SKILL", Value: t.skill})
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,7 @@ func TestScripts(t *testing.T) {
 			"endless":  startEndless,
 			"model":    startModel,
 			"telegram": startTelegram,
+			"says":     says,
 			"hook":     talkByHook,
 			"status":   checkStatus,
 			"killed":   killKernel,
@@ -79,6 +81,7 @@ func setup(e *testscript.Env) error {
 	e.Vars = append(e.Vars,
 		"HOME="+e.WorkDir, "ORG_AGENT_HOME=", "ORG_AGENT_LLM=builtin",
 		"XDG_RUNTIME_DIR="+run, "XDG_STATE_HOME="+filepath.Join(e.WorkDir, "state"))
+	e.Values[telegramServer] = telegramtest.New()
 	e.Defer(func() {
 		env := func(name string) string { return e.Getenv(name) }
 		_ = runInProcess(context.Background(), env, "stop")
@@ -113,10 +116,28 @@ func startTelegram(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		ts.Fatalf("usage: telegram")
 	}
-	server := httptest.NewServer(telegramtest.New())
-	ts.Defer(server.Close)
+	server := httptest.NewServer(ts.Value(telegramServer).(*telegramtest.Server))
+	ts.Defer(func() {
+		server.CloseClientConnections() // the kernel, which ends later, waits for news in one
+		server.Close()
+	})
 	ts.Setenv("TELEGRAM", server.URL)
 	ts.Setenv("BOT", telegramtest.Token)
+}
+
+// telegramServer is the key of a script's Bot API server among its values.
+const telegramServer = "telegram"
+
+// says is the script command "says ID NAME WORDS…". Somebody writes to the bot in a private chat.
+func says(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: says ID NAME WORD…")
+	}
+	id, err := strconv.ParseInt(args[0], 10, 64)
+	ts.Check(err)
+	server := ts.Value(telegramServer).(*telegramtest.Server)
+	server.AddChat(telegramtest.Chat{ID: id, Type: "private", FirstName: args[1]})
+	server.Say(id, map[string]any{"text": strings.Join(args[2:], " "), "from": map[string]any{"id": id, "is_bot": false, "first_name": args[1]}})
 }
 
 // checkStatus is "status N CMD ARGS…". It checks the exit status of the command.

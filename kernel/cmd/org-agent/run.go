@@ -41,7 +41,7 @@ type commands struct {
 	Why      whyCommand       `cmd:"" help:"Show how a turn was answered: what was asked, proposed, judged and done."`
 	Event    eventCommand     `cmd:"" help:"Report an event to the skills that trigger on it."`
 	Schedule scheduleCommands `cmd:"" help:"List the tasks of tasks.org, print when one is due, and have one done now."`
-	Inbox    inboxCommand     `cmd:"" help:"Print what is kept for you: results that could be told nowhere else, and failures."`
+	Inbox    inboxCommand     `cmd:"" help:"Print the conversations on channels, and what is kept for you: results that could be told nowhere else, and failures."`
 	Channel  channelCommands  `cmd:"" help:"Let people talk to the agent by Telegram and other chats, and say who may."`
 	Usage    usageCommand     `cmd:"" help:"Print the models' usage as an Org table."`
 	Models   modelsCommands   `cmd:"" help:"List the models, test what one does in each dialect, and write the best one down."`
