@@ -1,6 +1,7 @@
 package letter_test
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -159,6 +160,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		"a friend":          {press: sender("bob")},
 		"another owner":     {press: sender("second owner"), told: "not valid"},
+		"no owner any more": {change: func(w *world) { w.former = true }},
 		"in a group":        {press: func(m *channel.Message) { m.Chat.Group = true }},
 		"in another chat":   {press: func(m *channel.Message) { m.Chat.ID = "elsewhere" }, told: "not valid"},
 		"the agent itself":  {press: func(m *channel.Message) { m.Myself = true }, told: "not valid"},
@@ -283,6 +285,7 @@ func TestPlaces(t *testing.T) {
 		"of a subagent":            {nil, subagent, true, ""},
 		"in Emacs":                 {nil, emacs, false, ""},
 		"in Emacs, anywhere":       {func(w *world) { w.rows[0].From = access.FromAnywhere }, emacs, true, ""},
+		"no owner any more":        {change: func(w *world) { w.former = true }},
 		"in a group":               {nil, group, false, "group: This waits"},
 		"in a group, anywhere":     {func(w *world) { w.rows[0].From = access.FromAnywhere }, group, true, "group: This waits"},
 		"without a row":            {func(w *world) { w.rows = nil }, home, false, "room: This waits"},
@@ -368,6 +371,38 @@ func TestTrouble(t *testing.T) {
 		if l := w.letter(); l.Edits != 1 {
 			t.Errorf("then it is\n%s", l.Text.Plain)
 		}
+	})
+}
+
+// TestUnknown: a letter of which nobody knows whether it arrived is sent again as the same one, with the same secrets.
+func TestUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := begin(t)
+		defer w.run()()
+		w.chat.Fail(&channel.Failure{Class: channel.Unknown, Err: errors.New("the line was cut")})
+		w.waits(install())
+		time.Sleep(time.Minute)
+		l := w.letter()
+		w.press(data(t, l, "Deny"))
+		if l := w.letter(); len(w.decided) != 1 || l.Edits != 1 {
+			t.Errorf("decided: %+v; the letter is\n%s", w.decided, l.Text.Plain)
+		}
+	})
+}
+
+// TestRetryAfter: a chat that says when to come again is left alone until then.
+func TestRetryAfter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := begin(t)
+		defer w.run()()
+		w.chat.Fail(&channel.Failure{Class: channel.Temporary, RetryAfter: 10 * time.Minute, Err: errors.New("too many requests")})
+		w.waits(install())
+		time.Sleep(9 * time.Minute)
+		if n := len(w.shown()); n > 0 {
+			t.Errorf("%d letters after 9 minutes", n)
+		}
+		time.Sleep(90 * time.Second)
+		w.letter()
 	})
 }
 

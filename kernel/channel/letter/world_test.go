@@ -39,6 +39,7 @@ type world struct {
 	told    []string
 	inbox   []protocol.InboxItem
 	failing error // of the next decision
+	former  bool  // ada is no owner any more
 }
 
 // home is the private chat of the owner ada, who decides everything there that was said there.
@@ -215,7 +216,7 @@ func (w *world) deliver(data string, changes ...func(*channel.Message)) {
 	for _, change := range changes {
 		change(&m)
 	}
-	if err := w.letters.Pressed(w.t.Context(), "memory", m, m.Sender.ID == "ada" || m.Sender.ID == "second owner"); err != nil {
+	if err := w.letters.Pressed(w.t.Context(), "memory", m, m.Sender.ID == "ada" && !w.former || m.Sender.ID == "second owner"); err != nil {
 		w.t.Error(err)
 	}
 }
