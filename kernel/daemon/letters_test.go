@@ -1,11 +1,16 @@
 package daemon_test
 
 import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"org-agent/kernel/channel"
 	"org-agent/kernel/channel/channeltest"
+	"org-agent/kernel/channel/channeltest/telegramtest"
 	"org-agent/kernel/daemon"
 	"org-agent/kernel/llm/llmtest"
 	"org-agent/kernel/protocol"
@@ -112,5 +117,48 @@ func TestLettersDeny(t *testing.T) {
 	var list protocol.AskListResult
 	if err := e.Call(within(t), protocol.MethodAskList, protocol.Empty{}, &list); err != nil || len(list.Asks) != 1 || posted(t, in, "noon") > 0 {
 		t.Errorf("%+v waits, %v; elsewhere stands %q", list, err, in.conversation(t, "other"))
+	}
+}
+
+// TestLettersOnTelegram: a channel of config.org and a strict server carry a letter, the press of its button and its last
+// words, and no file of the kernel has the secret of a button.
+func TestLettersOnTelegram(t *testing.T) {
+	in := newInstance(t, telling()...)
+	bot := telegramtest.New()
+	in.variables["BOT"] = telegramtest.Token
+	in.write(t, "config.org", "* Channels\n** telegram\n:PROPERTIES:\n:TOKEN: env:BOT\n:URL: "+bot.Start(t).URL+"\n:END:\n")
+	in.write(t, "channels.org", talkers("telegram", "1001")+strings.ReplaceAll(strings.ReplaceAll(decider, "memory", "telegram"), "room | ada", "1001 | 1001"))
+	in.start(t)
+	bot.Say(telegramtest.Ada, map[string]any{"text": "tell them"})
+	shown := func(n int) (m telegramtest.Message) {
+		bot.Wait(t, "a message", func() bool { return len(bot.Sent(telegramtest.Ada)) >= n })
+		return bot.Sent(telegramtest.Ada)[n-1]
+	}
+	letter := shown(1)
+	if len(letter.Buttons) != 2 {
+		t.Fatalf("the letter is %+v", letter)
+	}
+	secret := letter.Buttons[0][0].Data
+	query := bot.Press(telegramtest.Ada, letter.ID, secret)
+	if said := shown(2); said.Text != "Told." {
+		t.Errorf("then it says %q", said.Text)
+	}
+	bot.Wait(t, "the last words of the letter", func() bool { return bot.Sent(telegramtest.Ada)[0].Edits == 1 && bot.Answered(query) })
+	if now := bot.Sent(telegramtest.Ada)[0]; len(now.Buttons) > 0 || !strings.HasPrefix(now.Text, "Allowed once by you") {
+		t.Errorf("the letter is %+v", now)
+	}
+	files := 0
+	err := filepath.WalkDir(in.variables["HOME"], func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		files++
+		if content, err := os.ReadFile(path); err == nil && bytes.Contains(content, []byte(secret)) {
+			t.Errorf("%s has the secret of a button", path)
+		}
+		return nil
+	})
+	if err != nil || files < 5 {
+		t.Errorf("%d files, %v", files, err)
 	}
 }
