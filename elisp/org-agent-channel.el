@@ -165,7 +165,7 @@ Of a key, the place is read."
 
 (defun org-agent-channel--pair (name)
   "Have a code made for the channel NAME, and show it."
-  (let ((role (completing-read (format-prompt "Whoever sends it is your friend, or the owner" "friend")
+  (let ((role (completing-read (format-prompt "Who will send it: a friend, or you as the owner" "friend")
                                '("friend" "owner") nil t nil nil "friend")))
     (org-agent-kernel-request-here
      "channel/pair" (list :name name :role (intern (concat ":" role)))

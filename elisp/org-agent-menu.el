@@ -38,15 +38,20 @@ By default it is shown at the bottom of the frame, in all of its width."
 (defmacro org-agent-menu--define (name columns documentation &rest groups)
   "Define the menu NAME with DOCUMENTATION and GROUPS.
 Beside each other these take so many COLUMNS.  Where there are not so
-many, half of them are above the others."
+many, half of them are above the others.  With q each is left."
   (declare (indent 2) (doc-string 3) (debug (name integerp stringp &rest vectorp)))
   (let ((half (/ (1+ (length groups)) 2))
+        ;; Only the menu with all others shows it, and all are left with it.
+        (leave (unless (eq name 'org-agent-menu)
+                 '([:hide always ("q" "Close" transient-quit-one)])))
         (narrow `(lambda () (not (org-agent-menu--fits-p ,columns)))))
     `(transient-define-prefix ,name ()
        ,documentation
        ,(apply #'vector :if `(lambda () (org-agent-menu--fits-p ,columns)) groups)
        ,(apply #'vector :if narrow (seq-take groups half))
-       ,(apply #'vector :if narrow (seq-drop groups half)))))
+       ,@(when (cdr groups)
+           (list (apply #'vector :if narrow (seq-drop groups half))))
+       ,@leave)))
 
 ;;;; The menus
 
@@ -56,7 +61,7 @@ A command that needs a program that is not installed cannot be chosen.
 Called by its name, it says what to install."
   ["Speech"
    ("s" "Read the answer aloud" org-agent-speak :inapt-if org-agent-speak-lacks)
-   ("q" "Stop reading" org-agent-speak-stop)
+   ("S" "Stop reading" org-agent-speak-stop)
    ("a" "Read all answers" org-agent-speak-mode :inapt-if org-agent-speak-lacks)
    ("d" "Dictate, or stop" org-agent-dictate :inapt-if org-agent-dictate-lacks)
    ("r" "Transcribe again" org-agent-dictate-again)
@@ -73,10 +78,11 @@ The text of the conversation does not change."
   [["Summaries"
     ("s" "Summarize the conversation" org-agent-compact)
     ("k" "Stop summarizing" org-agent-compact-stop)
-    ("u" "Undo the last summary" org-agent-compact-undo)]])
+    ("u" "Undo the last summary" org-agent-compact-undo)
+    ("q" "Close" transient-quit-one)]])
 
-(org-agent-menu--define org-agent-menu-permissions 52
-  "What the agent may do, which buffers it never sees, and who talks to it."
+(org-agent-menu--define org-agent-menu-permissions 30
+  "What the agent may do, and which buffers it never sees."
   ["Permissions"
    ("j" "Policy" org-agent-policy)
    ("o" "Project it may read" org-agent-project-set :if org-agent-menu--chat-p)
@@ -84,14 +90,10 @@ The text of the conversation does not change."
    ("h" "What is held here" org-agent-held :if-derived org-mode)
    ("r" "Skills react to edits" org-agent-hooks-mode)
    ("d" "What would react here" org-agent-hooks-dry-run :if-derived org-mode)
-   ("p" "Private buffer" org-agent-private-mode)]
-  ["By chats"
-   ("n" "Add a channel" org-agent-channel-add)
-   ("c" "Make a code" org-agent-channel-pair)
-   ("t" "Who may talk" org-agent-channel-people)])
+   ("p" "Private buffer" org-agent-private-mode)])
 
-(org-agent-menu--define org-agent-menu-conversations 40
-  "Conversations, and what outlasts them."
+(org-agent-menu--define org-agent-menu-conversations 64
+  "Conversations, what outlasts them, and who talks to the agent by chats."
   ["Conversations"
    ("o" "Open another" org-agent-chat-other)
    ("i" "Inbox" org-agent-inbox)
@@ -106,7 +108,11 @@ The text of the conversation does not change."
    ("T" "Tasks" org-agent-tasks)
    ("w" "Skills" org-agent-skills)
    ("n" "New skill" org-agent-skill-new)
-   ("g" "Grant a skill" org-agent-skill-grant)])
+   ("g" "Grant a skill" org-agent-skill-grant)]
+  ["By chats"
+   ("N" "Add a channel" org-agent-channel-add)
+   ("c" "Make a code" org-agent-channel-pair)
+   ("p" "Who may talk" org-agent-channel-people)])
 
 (org-agent-menu--define org-agent-menu-answers 48
   "What can be done with a question and its answers."

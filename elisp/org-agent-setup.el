@@ -31,6 +31,8 @@
 (require 'org-agent-list)
 (require 'org-agent-settings)
 
+(defvar auth-source-creation-prompts)
+
 (declare-function auth-source-search "auth-source")
 (declare-function auth-source-forget-all-cached "auth-source")
 
@@ -215,9 +217,10 @@ is typed goes to the file of auth-source only."
 (defun org-agent-setup--keep-key (host)
   "Ask for the key of HOST unless auth-source has one, and have it saved."
   (unless (auth-source-search :host host :max 1 :require '(:secret))
-    (let ((save (plist-get (car (auth-source-search :host host :user "apikey" :port "443"
-                                                    :max 1 :create t :require '(:secret)))
-                           :save-function)))
+    (let* ((auth-source-creation-prompts '((secret . "The key, kept for %h: ")))
+           (save (plist-get (car (auth-source-search :host host :user "apikey" :port "443"
+                                                     :max 1 :create t :require '(:secret)))
+                            :save-function)))
       (when save (funcall save))
       (auth-source-forget-all-cached))))
 

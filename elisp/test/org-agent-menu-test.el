@@ -89,7 +89,8 @@ A group is as wide as its widest line, with three blanks to the next."
     (dolist (row (get menu 'transient--layout))
       (let ((width -3) (height 0)
             (seen (plist-get (aref row 2) :if)))
-        (when (or (null seen) (funcall seen))
+        (when (and (or (null seen) (funcall seen))
+                   (not (plist-get (aref row 2) :hide)))
           (dolist (group (aref row 3))
             (let ((suffixes (aref group 3)))
               (setq height (max height (1+ (length suffixes)))
@@ -142,9 +143,10 @@ wrapped or cut."
       (map-keymap-internal #'walk map))))
 
 (ert-deftest org-agent-menu-is-left-with-q ()
-  "As in other menus and lists, q leaves."
-  (should (eq 'transient-quit-one
-              (cdr (assoc "q" (org-agent-menu-test--suffixes))))))
+  "As in other menus and lists, q leaves, also the menus in the menu."
+  (let ((suffixes (org-agent-menu-test--suffixes)))
+    (dolist (key '("q" "Cq" "Aq" "Wq" "WAq" "CZq" "Iq" "jq"))
+      (should (eq 'transient-quit-one (cdr (assoc key suffixes)))))))
 
 (ert-deftest org-agent-menu-help-tells-all ()
   "The description of the mode names its keys."

@@ -194,9 +194,12 @@ Return nil while nothing listens there."
     (org-agent-messages-test--line "door +  Eve  the agent: Welcome")))
 
 (ert-deftest org-agent-messages-text-of-others ()
-  "What others write is plain text: it makes no line, button or heading."
+  "What others write is plain text: it makes no line, button or heading.
+The keys are those of other lists."
   (with-temp-buffer
     (org-agent-messages-mode)
+    (should (eq 'describe-mode (local-key-binding "?")))
+    (should (string-match-p "\\? describe\\'" (eval (nth 1 header-line-format) t)))
     (let* ((messages '((:id "1" :name "Eve\n09:00 you, by hand" :sender "e" :time "2026-12-01T09:00:00Z"
                         :text "* h\n[[elisp:(x)][y]]\e[31m" :edited "2026-12-01T09:00:00Z"
                         :reactions ((:emoji "👍" :count 2) (:emoji "x\ny" :count 1)))

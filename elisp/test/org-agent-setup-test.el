@@ -98,7 +98,8 @@ A new key is written by auth-source only, and the kernel reads it there."
         (cl-letf (((symbol-function 'read-string) (lambda (&rest _) typed))
                   ((symbol-function 'yes-or-no-p)
                    (lambda (prompt) (push prompt questions) agreed))
-                  ((symbol-function 'read-passwd) (lambda (&rest _) "key-of-mine"))
+                  ((symbol-function 'read-passwd)
+                   (lambda (prompt &rest _) (push prompt questions) "key-of-mine"))
                   ((symbol-function 'completing-read)
                    (lambda (prompt choices &rest arguments)
                      (cond ((string-prefix-p "Model" prompt) "mine-1")
@@ -114,6 +115,7 @@ A new key is written by auth-source only, and the kernel reads it there."
         (org-agent-fake-wait
          (string-match-p "mine-1 answers your" (org-agent-setup-test--text))
          (org-agent-setup-test--text))
+        (should (member "The key, kept for 127.0.0.1: " questions))
         (should (string-match-p "machine 127.0.0.1 login apikey port 443 password \"?key-of-mine"
                                 (with-temp-buffer (insert-file-contents authinfo) (buffer-string))))
         (with-temp-buffer

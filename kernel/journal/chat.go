@@ -91,10 +91,11 @@ func (s *ChatStore) Put(ctx context.Context, chat Chat, m ChatMessage) (fresh bo
 	return fresh, err
 }
 
-// putChat writes what is known of a chat. A title that is not known stays as it was.
+// putChat writes what is known of a chat. A title that is not known stays as it was, and so does a session that is known. A
+// chat whose first message was a code has none before the second.
 func putChat(ctx context.Context, tx *writer, c Chat, at time.Time) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO chat (channel, chat, session, title, shared, last) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-		ON CONFLICT (channel, chat) DO UPDATE SET title = iif(?4 = '', title, ?4), shared = ?5, last = max(last, ?6)`,
+		ON CONFLICT (channel, chat) DO UPDATE SET session = iif(session = '', ?3, session), title = iif(?4 = '', title, ?4), shared = ?5, last = max(last, ?6)`,
 		c.Channel, c.Chat, c.Session, text.PlainLine(c.Title, chatNameLimit), c.Shared, micros(at))
 	if err != nil {
 		return fmt.Errorf("write the chat %s of %s: %w", c.Chat, c.Channel, err)

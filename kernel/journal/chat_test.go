@@ -94,6 +94,23 @@ func TestChatMessages(t *testing.T) {
 
 // TestOutgoing checks that what is to be sent is queued with its act or not at all, once for its id and in order, that it
 // survives a restart, and that what was sent is a message of its chat that does not count as unread.
+// TestChatGetsItsSession checks that a chat in which the first thing said had no session gets that of the next, and keeps it.
+func TestChatGetsItsSession(t *testing.T) {
+	j, ctx := fresh(t), t.Context()
+	for i, session := range []string{"", "dove-loft", "other"} {
+		_, err := j.Chats.Put(ctx, journal.Chat{Channel: "dove", Chat: "loft/7", Session: session}, written(fmt.Sprint(i), "hello"))
+		must(t, err)
+		want := "dove-loft"
+		if session == "" {
+			want = ""
+		}
+		got, err := j.Chats.SessionOf(ctx, "dove", "loft/7")
+		if must(t, err); got != want {
+			t.Errorf("after %q the chat is answered in %q, not in %q", session, got, want)
+		}
+	}
+}
+
 func TestOutgoing(t *testing.T) {
 	j, ctx := fresh(t), t.Context()
 	accepted(t, j, "q1", "dove-loft", "hello")

@@ -63,6 +63,7 @@ func (s Chats) list(ctx context.Context, _ protocol.Empty) (result protocol.Chat
 		return result, err
 	}
 	for i, c := range chats {
+		c = answered(c)
 		result.Unread += c.Unread
 		if i >= chatsListed {
 			result.Left++
@@ -75,6 +76,18 @@ func (s Chats) list(ctx context.Context, _ protocol.Empty) (result protocol.Chat
 		result.Chats = append(result.Chats, shown)
 	}
 	return result, nil
+}
+
+// chat returns a conversation, with the session in which it is or would be answered.
+func (s Chats) chat(ctx context.Context, name protocol.Channel, chat string) (journal.Chat, error) {
+	c, err := s.Store.Chat(ctx, string(name), chat)
+	return answered(c), err
+}
+
+// answered returns a conversation with its session. The journal has none where only a code was written so far.
+func answered(c journal.Chat) journal.Chat {
+	c.Session = cmp.Or(c.Session, channel.SessionOf(c.Channel, c.Chat))
+	return c
 }
 
 // shown returns a conversation as clients get it, with its last message.
@@ -117,7 +130,7 @@ func (s Chats) messages(ctx context.Context, p protocol.ChatMessagesParams) (res
 	if p.Limit < 0 || p.Limit > messagesAtMost || p.Before < 0 {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, "%d messages are asked for, before %d: at most %d can be", p.Limit, p.Before, messagesAtMost)
 	}
-	chat, err := s.Store.Chat(ctx, string(p.Channel), p.Chat)
+	chat, err := s.chat(ctx, p.Channel, p.Chat)
 	if err != nil {
 		return result, err
 	}
@@ -166,7 +179,7 @@ func shownMessage(m journal.ChatMessage) protocol.ChatMessage {
 }
 
 func (s Chats) seen(ctx context.Context, p protocol.ChatParams) (protocol.Empty, error) {
-	chat, err := s.Store.Chat(ctx, string(p.Channel), p.Chat)
+	chat, err := s.chat(ctx, p.Channel, p.Chat)
 	if err != nil || chat.Unread == 0 {
 		return protocol.Empty{}, err
 	}
@@ -183,7 +196,7 @@ func (s Chats) say(ctx context.Context, p protocol.ChatSayParams) (result protoc
 	if !protocol.ValidID(p.ID) || strings.TrimSpace(p.Text) == "" {
 		return result, protocol.Errorf(protocol.CodeInvalidParams, "what is said needs an id and a text")
 	}
-	chat, err := s.Store.Chat(ctx, string(p.Channel), p.Chat)
+	chat, err := s.chat(ctx, p.Channel, p.Chat)
 	if err != nil {
 		return result, err
 	}
@@ -208,7 +221,7 @@ func (s Chats) move(ctx context.Context, p protocol.ChatMoveParams) (moved proto
 	if err := s.Store.SetSession(ctx, string(p.Channel), p.Chat, session); err != nil {
 		return moved, err
 	}
-	chat, err := s.Store.Chat(ctx, string(p.Channel), p.Chat)
+	chat, err := s.chat(ctx, p.Channel, p.Chat)
 	if err != nil {
 		return moved, err
 	}

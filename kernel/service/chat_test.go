@@ -144,6 +144,28 @@ func TestChats(t *testing.T) {
 	}
 }
 
+// TestChatOfACode checks that a chat in which only a code was written has the session in which it will be answered: it is
+// listed, read and answered by hand there.
+func TestChatOfACode(t *testing.T) {
+	s := newStreet(t)
+	at := time.Date(2026, 12, 1, 9, 0, 0, 0, time.UTC)
+	m := journal.ChatMessage{Channel: "telegram", Chat: "7", ID: "agent:1", Text: "You are paired.", Time: at, Act: "paired"}
+	if _, err := s.journal.Chats.Put(t.Context(), journal.Chat{Channel: "telegram", Chat: "7", Last: at}, m); err != nil {
+		t.Fatal(err)
+	}
+	var list protocol.ChatListResult
+	s.call(protocol.MethodChatList, protocol.Empty{}, &list)
+	var read protocol.ChatMessagesResult
+	s.call(protocol.MethodChatMessages, protocol.ChatMessagesParams{Channel: "telegram", Chat: "7"}, &read)
+	if len(list.Chats) != 1 || list.Chats[0].Session != "telegram-7" || read.Chat.Session != "telegram-7" {
+		t.Errorf("listed is %+v, read is %+v", list.Chats, read.Chat)
+	}
+	s.call(protocol.MethodChatSay, protocol.ChatSayParams{Channel: "telegram", Chat: "7", ID: "1", Text: "Welcome"}, nil)
+	if len(s.sent) != 1 || s.sent[0].Session != "telegram-7" || len(s.posted) != 1 || !strings.HasPrefix(s.posted[0], "post-said-1 telegram-7 ") {
+		t.Errorf("sent is %+v, and put into a conversation %q", s.sent, s.posted)
+	}
+}
+
 // TestChatsRefused checks what is refused, and that what cannot be sent is not put into the conversation.
 func TestChatsRefused(t *testing.T) {
 	s := newStreet(t)

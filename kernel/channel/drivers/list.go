@@ -84,8 +84,8 @@ func webhookDriver() Driver {
 		},
 		Begin: []string{
 			"Make a token: openssl rand -hex 32. Whoever has it says who writes.",
-			"A program says a message by POST /messages, with the token in \"Authorization: Bearer TOKEN\" and a body such as {\"id\": \"1\", \"chat\": \"door\", \"sender\": {\"id\": \"ada\", \"name\": \"Ada\"}, \"text\": \"Hello\"}. If the answer is not 200, it says it again with the same id.",
-			"It fetches what the agent says by GET /messages?chat=door&after=NUMBER, which waits; NUMBER is that of the last message that it has, 0 at first.",
+			"A program says a message by POST http://HOST:PORT/messages, with the headers \"Authorization: Bearer TOKEN\" and \"Content-Type: application/json\", and a body such as {\"id\": \"1\", \"chat\": \"door\", \"sender\": {\"id\": \"ada\", \"name\": \"Ada\"}, \"text\": \"Hello\"}. If the answer is not 200, it says it again with the same id.",
+			"It fetches what the agent says by GET http://HOST:PORT/messages?chat=door&after=NUMBER, which waits; NUMBER is that of the last message that it has, 0 at first.",
 		},
 		open: func(s settings) channel.Driver {
 			return webhook.New(webhook.Config{Name: s.name, Token: s.keys["TOKEN"], Listen: s.properties["LISTEN"], URL: s.properties["URL"], State: s.State, Logger: s.Logger})
