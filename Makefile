@@ -311,8 +311,8 @@ signal-cli: ## drive the signal-cli of SIGNAL_CLI (default signal-cli), without 
 	SIGNAL_CLI='$(or $(SIGNAL_CLI),signal-cli)' $(GO) test -tags signalcli -count=1 -vet=off -v -run '^TestReal' ./kernel/channel/signal $(if $(UPDATE),-update)
 
 .PHONY: kills
-kills: ## for KILLTIME (default 1h) kill kernels that run commands, call tools, wait for people and archive, and check what was done
-	@set -o pipefail; $(GO) test -count=1 -timeout 0 -vet=off -v -run '^TestKilledAmidDeeds$$' ./kernel/daemon -kills $(or $(KILLTIME),1h) | grep -v -e '^=== ' -e '--- PASS'
+kills: ## for KILLTIME (default 1h) kill kernels that run commands, call tools, wait for people and archive, and as long those that talk in chats, and check what was done
+	@set -o pipefail; $(GO) test -count=1 -timeout 0 -vet=off -v -run '^TestKilledAmid(Deeds|Chats)$$' ./kernel/daemon -kills $(or $(KILLTIME),1h) | grep -v -e '^=== ' -e '--- PASS'
 
 .PHONY: walks
 walks: need-emacs $(BIN) elisp/org-agent.elc ## do in real Emacsen what README.org and the manual say, and print how long it took; PICTURES=DIR keeps pictures

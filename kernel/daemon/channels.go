@@ -40,7 +40,7 @@ func (d *daemon) openChannels(settings config.Settings, conversations *lateSessi
 		Fixed: d.config.Channels, Open: d.openDriver, Run: d.runChannel, Report: d.faults.Report, Logger: d.log,
 	}, settings.Channels)}
 	c.outbox = outbox.New(outbox.Config{Store: outgoingStore{d.journal.Outgoing, d.chatChanged}, Tell: d.undelivered, Logger: d.log, Now: d.config.Now})
-	c.post = &outbox.Post{Outbox: c.outbox, Store: d.journal.Outgoing, Find: c.Find, Conversations: conversations, Now: d.config.Now}
+	c.post = &outbox.Post{Outbox: c.outbox, Store: d.journal.Outgoing, Find: c.Find, Opened: c.Opened, Conversations: conversations, Now: d.config.Now}
 	c.typing = typing.New(c.Find, d.log)
 	c.letters = d.openLetters(c)
 	d.channels = c

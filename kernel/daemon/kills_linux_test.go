@@ -18,7 +18,7 @@ import (
 	"org-agent/kernel/rpc/rpctest"
 )
 
-var kills = flag.Duration("kills", 0, "how long TestKilledAmidDeeds goes on with homes; 0 is one small home")
+var kills = flag.Duration("kills", 0, "how long TestKilledAmidDeeds and TestKilledAmidChats go on with homes; 0 is one small home")
 
 // deeds are what a person asks for in these homes: words alone, a command in the sandbox, a call of a tool of
 // an MCP server, and a file that is written. All but the first are asked about.

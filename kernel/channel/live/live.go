@@ -1,7 +1,7 @@
 // Package live runs the channels that the person's settings have, and others when the settings change.
 //
-// Ordering: a channel that changed has ended before it begins again. Blocking: [Channels.Set] never waits. Ownership:
-// [Channels.Run] owns all goroutines of channels, and returns when they have ended.
+// Ordering: a channel that changed has ended before it begins again. Blocking: [Channels.Set] never waits, and [Channels.Opened]
+// does. Ownership: [Channels.Run] owns all goroutines of channels, and returns when they have ended.
 package live
 
 import (
@@ -37,24 +37,40 @@ type Channels struct {
 
 	mu      sync.Mutex
 	wanted  []config.Channel
-	again   bool // those that have given up are to begin again
+	again   bool          // those that have given up are to begin again
+	opening chan struct{} // closed when those of the settings have been opened
 	drivers channel.Drivers
 	faults  map[string]string // of the channels that have given up
 }
 
 // New returns the channels of the settings. None of them runs yet.
 func New(c Config, wanted []config.Channel) *Channels {
-	return &Channels{config: c, changed: make(chan struct{}, 1), wanted: wanted, drivers: slices.Clone(c.Fixed), faults: map[string]string{}}
+	return &Channels{config: c, changed: make(chan struct{}, 1), wanted: wanted, opening: make(chan struct{}), drivers: slices.Clone(c.Fixed), faults: map[string]string{}}
 }
 
 // Set has the channels of new settings run. What has given up begins again, because what it lacked may be there now.
 func (c *Channels) Set(wanted []config.Channel) {
 	c.mu.Lock()
 	c.wanted, c.again = wanted, true
+	if isClosed(c.opening) {
+		c.opening = make(chan struct{})
+	}
 	c.mu.Unlock()
 	select {
 	case c.changed <- struct{}{}:
 	default:
+	}
+}
+
+// Opened waits until the channels of the settings that were set last have been opened, or cannot be, or until ctx or
+// [Channels.Run] ends. Turns of the last kernel end and have answers before its channels are there.
+func (c *Channels) Opened(ctx context.Context) {
+	c.mu.Lock()
+	opening := c.opening
+	c.mu.Unlock()
+	select {
+	case <-opening:
+	case <-ctx.Done():
 	}
 }
 
@@ -95,6 +111,7 @@ func (c *Channels) Run(ctx context.Context) {
 	var now []running
 	for ctx.Err() == nil {
 		now = c.renew(ctx, now)
+		c.opened()
 		select {
 		case <-ctx.Done():
 		case <-c.changed:
@@ -105,6 +122,19 @@ func (c *Channels) Run(ctx context.Context) {
 		<-r.ended
 	}
 	fixed.Wait()
+	c.mu.Lock()
+	c.again = false // nothing is opened any more
+	c.mu.Unlock()
+	c.opened()
+}
+
+// opened has those go on who wait for the channels, unless there are newer settings.
+func (c *Channels) opened() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.again && !isClosed(c.opening) {
+		close(c.opening)
+	}
 }
 
 // renew ends and begins what the settings say.

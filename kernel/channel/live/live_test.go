@@ -96,3 +96,64 @@ func TestSettings(t *testing.T) {
 		}
 	})
 }
+
+// TestOpened: who needs a channel that is being opened waits for that, also after the settings have changed, and nobody waits when
+// nothing runs any more.
+func TestOpened(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		goes := make(chan struct{})
+		c := live.New(live.Config{
+			Open: func(ctx context.Context, s config.Channel) (channel.Driver, error) {
+				select {
+				case <-goes:
+				case <-ctx.Done():
+				}
+				return &channeltest.Memory{Channel: s.Name}, ctx.Err()
+			},
+			Run:    func(ctx context.Context, _ channel.Driver) error { <-ctx.Done(); return ctx.Err() },
+			Report: func(string, []string) {}, Logger: slog.New(slog.DiscardHandler),
+		}, []config.Channel{{Name: "a"}})
+		waits := func() (over func() bool) {
+			ended := make(chan struct{})
+			go func() { c.Opened(t.Context()); close(ended) }()
+			return func() bool {
+				synctest.Wait()
+				select {
+				case <-ended:
+					return true
+				default:
+					return false
+				}
+			}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		early := waits()
+		ended := make(chan struct{})
+		go func() { c.Run(ctx); close(ended) }()
+		if early() {
+			t.Error("it does not wait for a channel that is being opened")
+		}
+		goes <- struct{}{}
+		if !early() || !waits()() || len(c.All()) != 1 {
+			t.Error("it waits for a channel that is there")
+		}
+		c.Set([]config.Channel{{Name: "a"}, {Name: "b"}})
+		changed := waits()
+		if changed() {
+			t.Error("it does not wait for a channel that was added")
+		}
+		goes <- struct{}{}
+		if !changed() || len(c.All()) != 2 {
+			t.Error("it waits for an added channel that is there")
+		}
+		c.Set([]config.Channel{{Name: "c"}})
+		late := waits()
+		if late() {
+			t.Error("it does not wait for another channel")
+		}
+		stop()
+		if <-ended; !late() || !waits()() {
+			t.Error("it waits for what does not run any more")
+		}
+	})
+}

@@ -25,7 +25,9 @@ type Post struct {
 	Outbox *Outbox
 	Store  TurnStore
 	// Find returns the driver of a channel.
-	Find          func(name string) (channel.Driver, bool)
+	Find func(name string) (channel.Driver, bool)
+	// Opened waits until the channels have been opened, or until ctx ends. Nil is for channels that need no time for that.
+	Opened        func(ctx context.Context)
 	Conversations Conversations
 	Now           func() time.Time
 }
@@ -46,6 +48,16 @@ func (p *Post) Connected(name string) bool {
 	return ok
 }
 
+// find returns the driver of a channel. If there is none, it waits until all have been opened.
+func (p *Post) find(ctx context.Context, name string) (channel.Driver, bool) {
+	d, ok := p.Find(name)
+	if ok || p.Opened == nil {
+		return d, ok
+	}
+	p.Opened(ctx)
+	return p.Find(name)
+}
+
 // Insert implements [channel.Post].
 func (p *Post) Insert(ctx context.Context, session, turn, action, text string) error {
 	return p.Conversations.Insert(ctx, session, turn, action, text)
@@ -54,7 +66,7 @@ func (p *Post) Insert(ctx context.Context, session, turn, action, text string) e
 // Compose returns the messages by which the text of an act reaches the chat of a route. None for a text that is [Silence],
 // and for one that the turn has sent there already.
 func (p *Post) Compose(ctx context.Context, route protocol.Route, act journal.Act, said string) ([]journal.Outgoing, error) {
-	d, ok := p.Find(string(route.Channel))
+	d, ok := p.find(ctx, string(route.Channel))
 	if !ok {
 		return nil, fmt.Errorf("no channel %s is connected", route.Channel)
 	}
@@ -89,7 +101,7 @@ func (p *Post) Tell(ctx context.Context, route protocol.Route, id, said string) 
 
 // Send implements [channel.Post].
 func (p *Post) Send(ctx context.Context, m channel.Sending) (string, error) {
-	d, ok := p.Find(m.Channel)
+	d, ok := p.find(ctx, m.Channel)
 	if !ok {
 		return "", fmt.Errorf("no channel %s is connected", m.Channel)
 	}
