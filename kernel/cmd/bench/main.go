@@ -54,6 +54,7 @@ func benches() []bench {
 		{"turn", measureTurns},
 		{"rounds", measureRounds},
 		{"subagents", measureSubagents},
+		{"channels", measureChannels},
 		{"stream", measureStreams},
 		{"latency", measureLatency},
 		{"open", measureOpening},
