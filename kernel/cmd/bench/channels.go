@@ -50,15 +50,15 @@ func measureChannels(ctx context.Context, p programs) ([]row, error) {
 
 // telegram is a Bot API server that tells when the agent sends something.
 type telegram struct {
-	*telegramtest.Server
-	http *httptest.Server
-	sent chan time.Time // when a message was there
+	server *telegramtest.Server
+	http   *httptest.Server
+	sent   chan time.Time // when a message was there
 }
 
 func newTelegram() *telegram {
-	t := &telegram{Server: telegramtest.New(), sent: make(chan time.Time, 4*messagesIn)}
+	t := &telegram{server: telegramtest.New(), sent: make(chan time.Time, 4*messagesIn)}
 	t.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		t.ServeHTTP(w, r)
+		t.server.ServeHTTP(w, r)
 		if strings.HasSuffix(r.URL.Path, "/sendMessage") {
 			t.sent <- time.Now()
 		}
@@ -114,13 +114,13 @@ func withTelegram(ctx context.Context, p programs, model llmtest.Exchange, measu
 func measureMessagesIn(ctx context.Context, p programs) (values []float64, err error) {
 	for range 3 {
 		err := withTelegram(ctx, p, llmtest.Exchange{Times: -1, Reply: "Yes.", FirstDelay: llmtest.Duration(time.Minute)}, func(t *telegram) error {
-			t.Say(telegramtest.Ada, map[string]any{"text": "the first one"})
+			t.server.Say(telegramtest.Ada, map[string]any{"text": "the first one"})
 			if err := t.taken(ctx); err != nil {
 				return err
 			}
 			began := time.Now()
 			for i := range messagesIn {
-				t.Say(telegramtest.Ada, map[string]any{"text": fmt.Sprintf("message %d: which notes mention Samarkand?", i)})
+				t.server.Say(telegramtest.Ada, map[string]any{"text": fmt.Sprintf("message %d: which notes mention Samarkand?", i)})
 			}
 			if err := t.taken(ctx); err != nil {
 				return err
@@ -139,10 +139,10 @@ func measureMessagesIn(ctx context.Context, p programs) (values []float64, err e
 func (t *telegram) taken(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, waitLimit)
 	defer stop()
-	for t.Unconfirmed() > 0 {
+	for t.server.Unconfirmed() > 0 {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait until %d messages are taken: %w", t.Unconfirmed(), context.Cause(ctx))
+			return fmt.Errorf("wait until %d messages are taken: %w", t.server.Unconfirmed(), context.Cause(ctx))
 		case <-time.After(time.Millisecond):
 		}
 	}
@@ -154,10 +154,10 @@ func measureRepliesOut(ctx context.Context, p programs) (values []float64, err e
 	model := llmtest.Exchange{Times: -1, Reply: llmtest.StampPlace, Chunk: len(llmtest.StampPlace), Stamp: true, FirstDelay: llmtest.Duration(20 * time.Millisecond)}
 	err = withTelegram(ctx, p, model, func(t *telegram) error {
 		for i := range repliesOut {
-			t.Say(telegramtest.Ada, map[string]any{"text": fmt.Sprintf("which notes mention Samarkand? (%d)", i)})
+			t.server.Say(telegramtest.Ada, map[string]any{"text": fmt.Sprintf("which notes mention Samarkand? (%d)", i)})
 			select {
 			case at := <-t.sent:
-				all := t.Sent(telegramtest.Ada)
+				all := t.server.Sent(telegramtest.Ada)
 				said := all[len(all)-1].Text
 				milliseconds, err := strconv.ParseInt(strings.TrimSpace(said), 10, 64)
 				if err != nil {
@@ -214,7 +214,7 @@ func measureIdleChannels(ctx context.Context, p programs) (float64, error) {
 	before, errBefore := k.processorTime()
 	time.Sleep(idleTime)
 	after, errAfter := k.processorTime()
-	if t.Calls("getUpdates") == 0 || rooms[0].Polls() == 0 || rooms[1].Polls() == 0 {
+	if t.server.Calls("getUpdates") == 0 || rooms[0].Polls() == 0 || rooms[1].Polls() == 0 {
 		errAfter = errors.Join(errAfter, errors.New("the channels are not connected"))
 	}
 	return (after - before).Seconds(), errors.Join(errBefore, errAfter, k.stop())
