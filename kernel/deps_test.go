@@ -93,7 +93,7 @@ var layout = []struct {
 	{"tool", "agenda autorun contacts cover fetch files memory suggest org orgquery process schedule skillmd protocol sandbox task websearch withheld", "tools do; they do not decide. skillmd, because what they read for a model is in it"},
 	{"mcp", "suggest protocol sandbox secret tool", "other people's tools look like ours"},
 	{"hook", "action suggest plist policy protocol sandbox skill", "asks what people wrote to be asked; what they say only narrows"},
-	{"session", "journal llm org protocol atomicfile", "conversations: order, delivery, files; it does not answer. protocol, because what it delivers are the wire's messages"},
+	{"session", "journal llm org protocol atomicfile envelope", "conversations: order, delivery, files; it does not answer. protocol, because what it delivers are the wire's messages; envelope, because a turn is told messages of chats"},
 	{"logfile", "", "the log as a file that grows; what it says is everybody's"},
 	{"explain", "action describe journal org protocol", "tells what a turn did, from the journal; it is read by people and decides nothing"},
 	{"agent/history", "action journal llm llm/toolcall plist prompt protocol lru", "what a model is shown of earlier turns, and what is noted of them; it answers nothing"},

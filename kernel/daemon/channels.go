@@ -49,7 +49,7 @@ func (d *daemon) openChannels(settings config.Settings, conversations *lateSessi
 // openRouter connects the channels with the conversations. It must be called before they run.
 func (d *daemon) openRouter(intake service.Intake) {
 	d.channels.router = router.New(router.Config{
-		Take: intake.Take, Chats: chatStore{d.journal.Chats, d.chatChanged}, Decide: d.access.guard.Decide, Redeem: d.access.pairings.Redeem, Inbox: d.inbox().Keep,
+		Take: intake.Take, Steer: d.sessions.SteerOwn, Chats: chatStore{d.journal.Chats, d.chatChanged}, Decide: d.access.guard.Decide, Redeem: d.access.pairings.Redeem, Inbox: d.inbox().Keep,
 		Reply: func(ctx context.Context, name, chat, id, text string) error {
 			return d.channels.post.Tell(ctx, protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(name), Chat: chat}, id, text)
 		},

@@ -42,7 +42,7 @@ const (
 	KindPreference     Kind = "preference"      // ID is the answer that a person prefers; {"not"} withdraws the preference
 	KindSessionModel   Kind = "session-model"   // {"model"}: the model that answers in the session from then on
 	KindPreset         Kind = "session-preset"  // {"preset"}: the preset of the session from then on
-	KindSteer          Kind = "steer"           // {"text"}: a message that a person sent to the running turn
+	KindSteer          Kind = "steer"           // {"text","payload"}: a message that a person sent to the running turn, and the payload of its event
 	KindShownQuestion  Kind = "asked"           // {"text"}: the question as the model received it; ID is the id of the answer that was expected
 	KindToolStep       Kind = "round"           // a [ToolStep] before the answer ID
 	KindCompaction     Kind = "digest"          // a [Compaction]: how models receive the beginning of the session from then on

@@ -133,7 +133,7 @@ func copySteers(ctx context.Context, tx *writer, c Copy, session string) error {
 			return fmt.Errorf("copy what the turn %s was told: %w", c.Origin, err)
 		}
 		id := fmt.Sprintf("%s.told-%d", c.Turn.Event, i+1)
-		row, err := record(ctx, tx, Entry{Time: s.Time, Kind: KindSteer, Session: session, Turn: c.Turn.ID, ID: id}, steerData{s.Text})
+		row, err := record(ctx, tx, Entry{Time: s.Time, Kind: KindSteer, Session: session, Turn: c.Turn.ID, ID: id}, steerData{s.Text, s.Payload})
 		if err != nil {
 			return err
 		}

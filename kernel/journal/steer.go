@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -13,12 +14,16 @@ type Steer struct {
 	ID   string
 	Turn string
 	Text string
-	Used bool // a model received it
-	Time time.Time
+	// Payload is that of the event which the message is if no model receives it in that turn, such as who wrote it. The
+	// payload of a message of a client is empty.
+	Payload protocol.Object
+	Used    bool // a model received it
+	Time    time.Time
 }
 
 type steerData struct {
-	Text string `json:"text"`
+	Text    string          `json:"text"`
+	Payload protocol.Object `json:"payload,omitempty"`
 }
 
 // PutSteer records a message to a turn that has not ended. A known id of the same turn changes
@@ -47,7 +52,7 @@ func (s *TurnStore) PutSteer(ctx context.Context, steer Steer) error {
 		if t.State.Final() {
 			return protocol.Errorf(protocol.CodeConflict, "the turn %s has ended (%s): send this as a message", t.ID, t.State)
 		}
-		row, err := record(ctx, tx, Entry{Kind: KindSteer, Session: t.Session, Turn: t.ID, ID: steer.ID}, steerData{steer.Text})
+		row, err := record(ctx, tx, Entry{Kind: KindSteer, Session: t.Session, Turn: t.ID, ID: steer.ID}, steerData{steer.Text, steer.Payload})
 		if err != nil {
 			return err
 		}
@@ -56,7 +61,7 @@ func (s *TurnStore) PutSteer(ctx context.Context, steer Steer) error {
 	})
 }
 
-const steersQuery = `SELECT s.id, s.turn, s.used, j.time, json_extract(j.data, '$.text')
+const steersQuery = `SELECT s.id, s.turn, s.used, j.time, json_extract(j.data, '$.text'), json_extract(j.data, '$.payload')
 	FROM steer AS s JOIN journal AS j ON j.seq = s.seq WHERE s.turn = ? ORDER BY s.seq`
 
 // Steers returns the messages that were sent to the turn, oldest first.
@@ -67,9 +72,21 @@ func (s *TurnStore) Steers(ctx context.Context, turn string) ([]Steer, error) {
 
 func scanSteer(row scanner) (s Steer, err error) {
 	var at int64
-	err = row.Scan(&s.ID, &s.Turn, &s.Used, &at, &s.Text)
+	var payload []byte
+	if err := row.Scan(&s.ID, &s.Turn, &s.Used, &at, &s.Text, &payload); err != nil {
+		return s, err
+	}
 	s.Time = instant(at)
-	return s, err
+	if len(payload) == 0 {
+		return s, nil
+	}
+	return s, json.Unmarshal(payload, &s.Payload)
+}
+
+// Steered reports whether there is a message to a running turn with that id.
+func (s *TurnStore) Steered(ctx context.Context, id string) (known bool, err error) {
+	err = s.readers.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM steer WHERE id = ?)", id).Scan(&known)
+	return known, s.failure(ctx, "look for what a turn was told", err)
 }
 
 // UseSteers records that a model received these messages, or that they became messages of their

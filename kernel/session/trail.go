@@ -160,7 +160,7 @@ func (t *Turn) annotate(subtree string) string {
 	}
 	var items []org.Remark
 	for _, text := range t.trail.steers {
-		items = append(items, org.Remark{By: "You, meanwhile", Text: text})
+		items = append(items, org.Remark{By: "You, meanwhile", Text: spoken(text)})
 	}
 	if t.trail.stopReason != "" {
 		items = append(items, org.Remark{By: "Stopped", Text: t.trail.stopReason})

@@ -28,9 +28,12 @@ import (
 	"org-agent/kernel/text"
 )
 
-// Config configures a [Router]. All fields but Seen, Writing and Pressed are required.
+// Config configures a [Router]. All fields but Steer, Seen, Writing and Pressed are required.
 type Config struct {
-	Take  sensor.Take
+	Take sensor.Take
+	// Steer has the turn that runs take a message that begins with /btw, and reports whether it did. One that it does not
+	// take is a message like any other.
+	Steer func(ctx context.Context, event protocol.Event) (taken bool, err error)
 	Chats Chats
 	// Decide decides who may talk, and Redeem takes the text of a stranger for a code.
 	Decide func(ctx context.Context, channel string, m channel.Message) access.Decision
@@ -104,10 +107,11 @@ func (r *Router) answer(ctx context.Context, name string, m channel.Message, own
 		return err
 	}
 	attachments := r.config.Keeper.keep(ctx, m.Attachments)
+	said, aside := asideOf(m.Text)
 	event := protocol.Event{
 		ID: eventID(name, m.ID), Session: session, Sensor: protocol.SensorChatMessage, Level: 1, Stamp: m.Sent,
 		Route: protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(name), Chat: m.Chat.ID},
-		Text:  r.shownText(m, attachments), Payload: payload(name, m, owner),
+		Text:  r.shownText(said, attachments), Payload: payload(name, m, owner),
 	}
 	if m.Chat.Group {
 		if event.Context, err = r.earlier(ctx, name, m); err != nil {
@@ -121,6 +125,11 @@ func (r *Router) answer(ctx context.Context, name string, m channel.Message, own
 	if _, err := r.config.Chats.Put(ctx, chatOf(name, session, m), kept(name, m, event.ID, attachments)); err != nil {
 		return err
 	}
+	if aside && len(m.Attachments) == 0 && r.config.Steer != nil { // a running turn is shown texts
+		if taken, err := r.config.Steer(ctx, event); taken || err != nil {
+			return err
+		}
+	}
 	if r.config.Writing != nil {
 		r.config.Writing(event.ID, name, m.Chat.ID)
 	}
@@ -129,6 +138,20 @@ func (r *Router) answer(ctx context.Context, name string, m channel.Message, own
 		return r.config.Reply(ctx, name, m.Chat.ID, event.ID+"+refused", text.Line(err.Error())) // such as a command that does not exist
 	}
 	return err
+}
+
+// asideOf returns what is said in a message, and whether it is for the turn that runs: what stands behind /btw is.
+func asideOf(text string) (said string, aside bool) {
+	const word = "/btw"
+	begun := strings.TrimSpace(text)
+	if len(begun) <= len(word) || !strings.EqualFold(begun[:len(word)], word) {
+		return text, false
+	}
+	rest := begun[len(word):]
+	if said = strings.TrimLeft(rest, " \t\n"); said == rest {
+		return text, false
+	}
+	return said, true
 }
 
 // payload returns the payload of a message: its chat, its sender, and who reads it.
@@ -145,8 +168,8 @@ func payload(name string, m channel.Message, owner bool) protocol.Object {
 }
 
 // shownText is the text of a message as the conversation has it, with a link to each file that came with it.
-func (r *Router) shownText(m channel.Message, attachments []journal.Attachment) string {
-	said := r.config.Inert(m.Text)
+func (r *Router) shownText(said string, attachments []journal.Attachment) string {
+	said = r.config.Inert(said)
 	for _, a := range attachments {
 		said += "\n" + link(a)
 	}

@@ -45,6 +45,7 @@ type house struct {
 	verdict access.Verdict
 	code    access.Redemption
 	failure error // of what takes events
+	steer   func(protocol.Event) bool
 }
 
 func must(t *testing.T, err error) {
@@ -62,6 +63,11 @@ func newHouse(t *testing.T) *house {
 	r := router.New(router.Config{
 		Take: func(_ context.Context, e protocol.Event) (protocol.EventResult, error) {
 			return protocol.EventResult{}, h.note(func() { h.events = append(h.events, e) })
+		},
+		Steer: func(_ context.Context, e protocol.Event) (taken bool, err error) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return h.steer != nil && h.steer(e), nil
 		},
 		Chats: j.Chats,
 		Decide: func(context.Context, string, channel.Message) access.Decision {
