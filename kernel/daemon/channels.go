@@ -16,6 +16,7 @@ import (
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 	"org-agent/kernel/service"
+	"org-agent/kernel/session"
 )
 
 // channels are the chats outside of editors, and what is between them and the conversations.
@@ -49,7 +50,7 @@ func (d *daemon) openChannels(settings config.Settings, conversations *lateSessi
 // openRouter connects the channels with the conversations. It must be called before they run.
 func (d *daemon) openRouter(intake service.Intake) {
 	d.channels.router = router.New(router.Config{
-		Take: intake.Take, Steer: d.sessions.SteerOwn, Chats: chatStore{d.journal.Chats, d.chatChanged}, Decide: d.access.guard.Decide, Redeem: d.access.pairings.Redeem, Inbox: d.inbox().Keep,
+		Take: intake.Take, Steer: session.Asides{Sessions: d.sessions}.Take, Chats: chatStore{d.journal.Chats, d.chatChanged}, Decide: d.access.guard.Decide, Redeem: d.access.pairings.Redeem, Inbox: d.inbox().Keep,
 		Reply: func(ctx context.Context, name, chat, id, text string) error {
 			return d.channels.post.Tell(ctx, protocol.Route{Kind: protocol.RouteChannel, Channel: protocol.Channel(name), Chat: chat}, id, text)
 		},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"org-agent/kernel/envelope"
 	"org-agent/kernel/journal"
 	"org-agent/kernel/protocol"
 )
@@ -47,45 +46,6 @@ func (h *Sessions) Steer(ctx context.Context, p protocol.TurnSteerParams) (proto
 	return protocol.TurnSteerResult{Turn: running.Record.ID, Event: running.Record.Event}, nil
 }
 
-// SteerOwn sends a message of a chat to the turn that runs in its conversation, and reports whether that took it, now or
-// when the message was delivered before. If it did not, the message is for [Sessions.Submit].
-//
-// A turn does with a message what it may do for whoever asked. So it takes messages of the same person in the same chat
-// only. As with [Sessions.Steer], one that the model is not shown any more becomes a turn of its own, as the event that it is.
-func (h *Sessions) SteerOwn(ctx context.Context, event protocol.Event) (taken bool, err error) {
-	if known, err := h.config.Journal.Turns.Steered(ctx, event.ID); known || err != nil {
-		return known, err
-	}
-	if strings.TrimSpace(event.Text) == "" || len(event.Text) > protocol.TextLimit {
-		return false, nil
-	}
-	name, err := h.CurrentName(ctx, event.Session)
-	if err != nil {
-		return false, err
-	}
-	s, err := h.use(name)
-	if err != nil {
-		return false, err
-	}
-	defer s.release()
-	running := s.queue.current()
-	if running == nil || !sameAuthor(running.Record.Question, event) {
-		return false, nil
-	}
-	err = running.steer(ctx, event.ID, envelope.Show(event.Payload, event.Text), event.Payload)
-	if protocol.ErrorCode(err) == protocol.CodeConflict { // the turn has ended, or the message was submitted before
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// sameAuthor reports whether two messages are of one person in one chat, who is the owner in both or in none.
-func sameAuthor(a, b protocol.Event) bool {
-	return a.Route == b.Route && a.Payload.Text("sender") != "" && a.Payload.Text("sender") == b.Payload.Text("sender") &&
-		a.Payload.Get(protocol.PayloadOwner) == b.Payload.Get(protocol.PayloadOwner) &&
-		a.Payload.Get(protocol.PayloadGroup) == b.Payload.Get(protocol.PayloadGroup)
-}
-
 // steer writes the message to the journal, unless the turn has ended.
 func (t *Turn) steer(ctx context.Context, id, text string, payload protocol.Object) error {
 	t.steerMu.Lock()
@@ -95,14 +55,6 @@ func (t *Turn) steer(ctx context.Context, id, text string, payload protocol.Obje
 	}
 	t.steersRead = false
 	return t.session.sessions.config.Journal.Turns.PutSteer(ctx, journal.Steer{ID: id, Turn: t.Record.ID, Text: text, Payload: payload})
-}
-
-// spoken returns what a person said of a text that a model was shown.
-func spoken(text string) string {
-	if m, body, err := envelope.Parse(text); err == nil && m.Channel != "" {
-		return body
-	}
-	return text
 }
 
 // startSteerRead reports whether there may be a steering message since its last call.

@@ -41,8 +41,8 @@ const Echo = `(defun echo-message (context) (eq (getf (getf context :payload) :s
     (list :type :response :text (format nil "Heard ~d characters of the sum ~d." (length text) codes))))
 (defskill :echo :priority 90 :trigger #'echo-message :neuro #'echo-answer)`
 
-// echoed returns the answer of [Echo] to a text.
-func echoed(text string) string {
+// Echoed returns the answer of [Echo] to a text.
+func Echoed(text string) string {
 	length, sum := 0, 0
 	for _, r := range strings.TrimSpace(text) {
 		length++
@@ -86,7 +86,7 @@ func answered(t *testing.T, c Client, texts ...string) {
 	t.Helper()
 	want := make([]string, len(texts))
 	for i, text := range texts {
-		want[i] = echoed(text)
+		want[i] = Echoed(text)
 	}
 	eventually(t, func() error {
 		shown := c.Shown(t)
