@@ -17,7 +17,6 @@
 
 (require 'cl-lib)
 (require 'subr-x)
-(require 'org-agent-kernel)
 (require 'org-agent-private)
 (require 'org-agent-rpc)
 
