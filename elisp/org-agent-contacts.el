@@ -17,6 +17,7 @@
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'org-agent)
 (require 'org-agent-private)
 (require 'org-agent-rpc)
 
