@@ -115,6 +115,7 @@ var layout = []struct {
 	{"channel/live", "channel channel/drivers config", "runs the channels of the settings; what becomes of messages is known above"},
 	{"channel/messenger", "channel channel/outbox channel/rich journal protocol tool", "sends what tools say, through the outbox; whether it may is decided above"},
 	{"channel/outbox", "channel channel/rich journal protocol", "sends what is in the journal, once"},
+	{"channel/stream", "channel channel/outbox channel/rich journal protocol", "shows an answer while it is written; what is shown is verified above"},
 	{"channel/letter", "channel channel/access channel/rich describe journal protocol", "what an owner decides in a private chat, by buttons; what a decision does is known above"},
 	{"channel/router", "channel channel/access envelope journal protocol sensor", "takes what happens in chats to conversations; who may talk is decided in access"},
 	{"envelope", "plist protocol", "how a model is shown a message of a chat; plist, because that is its form"},

@@ -59,6 +59,9 @@ type Capabilities struct {
 	Idempotent bool
 	// Emoji are the only reactions that the chat takes, nil for any.
 	Emoji []string
+	// Edits says that a message of an [Editor] may be edited many times, and that people see its new text alone, without
+	// the former ones.
+	Edits bool
 	// Buttons says that messages may have buttons.
 	Buttons bool
 	// Voice says that an audio file with Voice is shown as a spoken message.

@@ -10,6 +10,7 @@ import (
 	"org-agent/kernel/channel/live"
 	"org-agent/kernel/channel/outbox"
 	"org-agent/kernel/channel/router"
+	"org-agent/kernel/channel/stream"
 	"org-agent/kernel/channel/typing"
 	"org-agent/kernel/config"
 	"org-agent/kernel/journal"
@@ -26,7 +27,14 @@ type channels struct {
 	post    *outbox.Post
 	router  *router.Router // set before the channels run
 	typing  *typing.Indicator
+	stream  *stream.Stream
 	letters *letter.Letters
+}
+
+// origins are the chats that turns come from.
+type origins struct {
+	*outbox.Post
+	*stream.Stream
 }
 
 // known reports whether a name is that of a channel, and whether it is connected.
@@ -42,6 +50,8 @@ func (d *daemon) openChannels(settings config.Settings, conversations *lateSessi
 	}, settings.Channels)}
 	c.outbox = outbox.New(outbox.Config{Store: outgoingStore{d.journal.Outgoing, d.chatChanged}, Tell: d.undelivered, Logger: d.log, Now: d.config.Now})
 	c.post = &outbox.Post{Outbox: c.outbox, Store: d.journal.Outgoing, Find: c.Find, Opened: c.Opened, Conversations: conversations, Now: d.config.Now}
+	c.stream = stream.New(stream.Config{Find: c.Find, Outbox: c.outbox, Store: d.journal.Outgoing, Now: d.config.Now, Logger: d.log})
+	c.post.Stop = c.stream.Stop
 	c.typing = typing.New(c.Find, d.log)
 	c.letters = d.openLetters(c)
 	d.channels = c

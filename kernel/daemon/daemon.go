@@ -260,7 +260,7 @@ func (d *daemon) wire(ctx context.Context, settings config.Settings) (err error)
 		OnAsk:        d.channels.letters.Wake,
 		OnTurnEnd:    d.turnEnded(conversations),
 		OnSessionEnd: d.agent.SessionEnded,
-		InsertionAct: act.Insertion, Origins: d.channels.post,
+		InsertionAct: act.Insertion, Origins: origins{d.channels.post, d.channels.stream},
 	})
 	conversations.Sessions = d.sessions
 	return nil

@@ -49,5 +49,5 @@ func (d *daemon) edges(intake service.Intake) []func(context.Context) {
 		edge(s.Name(), func(ctx context.Context) error { return s.Run(ctx, intake.Take) })
 	}
 	d.openRouter(intake)
-	return append(tasks, d.channels.Run, d.channels.typing.Run, d.channels.letters.Run)
+	return append(tasks, d.channels.Run, d.channels.typing.Run, d.channels.stream.Run, d.channels.letters.Run)
 }

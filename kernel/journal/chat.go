@@ -144,24 +144,28 @@ type chatRow struct {
 
 // Change changes a message, if there is one of that channel and id, and reports whether there is.
 func (s *ChatStore) Change(ctx context.Context, channel, id string, change func(*ChatMessage)) (found bool, err error) {
-	err = s.transact(ctx, "change a message of a chat", func(ctx context.Context, tx *writer) error {
-		m, err := scanChatMessage(tx.QueryRowContext(ctx, chatMessageQuery+" WHERE channel = ? AND id = ?", channel, id))
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read the message %s: %w", id, err)
-		}
-		found = true
-		change(&m)
-		fields, err := json.Marshal(m.ChatFields)
-		if err != nil {
-			return fmt.Errorf("write the message %s: %w", id, err)
-		}
-		_, err = tx.ExecContext(ctx, "UPDATE chat_message SET text = ?, fields = ? WHERE seq = ?", text.Clip(m.Text, chatTextLimit), string(fields), m.Seq)
+	err = s.transact(ctx, "change a message of a chat", func(ctx context.Context, tx *writer) (err error) {
+		found, err = changeChatMessage(ctx, tx, channel, id, change)
 		return err
 	})
 	return found, err
+}
+
+func changeChatMessage(ctx context.Context, tx *writer, channel, id string, change func(*ChatMessage)) (found bool, err error) {
+	m, err := scanChatMessage(tx.QueryRowContext(ctx, chatMessageQuery+" WHERE channel = ? AND id = ?", channel, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read the message %s: %w", id, err)
+	}
+	change(&m)
+	fields, err := json.Marshal(m.ChatFields)
+	if err != nil {
+		return false, fmt.Errorf("write the message %s: %w", id, err)
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE chat_message SET text = ?, fields = ? WHERE seq = ?", text.Clip(m.Text, chatTextLimit), string(fields), m.Seq)
+	return true, err
 }
 
 const chatMessageQuery = "SELECT seq, channel, chat, id, sender, text, time, event, act, fields FROM chat_message"

@@ -38,6 +38,8 @@ type Outgoing struct {
 	Queued        time.Time
 	Sent          string // the id that the chat gave to it
 	Failure       string // why it was not sent the last time
+	// Removed is the id of a message of the chat that was deleted for it. It is only given to Set.
+	Removed string
 }
 
 // OutgoingStore holds what is to be sent to chats.
@@ -116,7 +118,7 @@ func (s *OutgoingStore) OfTurn(ctx context.Context, turn string) ([]Outgoing, er
 }
 
 // Set records what became of a message: its State, Attempts, Next, Sent and Failure. A sent message becomes a message of its
-// chat with text, as people see it. CodeNotFound if there is no message of that id, CodeConflict if its state is final.
+// chat with text, as people see it; a message of that id which an act sent before is changed to it. CodeNotFound if there is no message of that id, CodeConflict if its state is final.
 func (s *OutgoingStore) Set(ctx context.Context, m Outgoing, text string, fields ChatFields, at time.Time) error {
 	return s.transact(ctx, "record what became of a message", func(ctx context.Context, tx *writer) error {
 		before, err := scanOutgoing(tx.QueryRowContext(ctx, outgoingQuery+" WHERE id = ?", m.ID))
@@ -139,6 +141,12 @@ func (s *OutgoingStore) Set(ctx context.Context, m Outgoing, text string, fields
 		if _, err := record(ctx, tx, Entry{Kind: KindOutgoingChange, Session: before.Session, Turn: before.Turn, ID: before.Act}, outgoingChange{m.ID, m.State, m.Sent, m.Failure}); err != nil {
 			return err
 		}
+		if m.Removed != "" {
+			_, err := changeChatMessage(ctx, tx, before.Channel, m.Removed, func(old *ChatMessage) { old.Text, old.Deleted = "", at })
+			if err != nil {
+				return err
+			}
+		}
 		if m.State != OutgoingSent || m.Sent == "" {
 			return nil
 		}
@@ -147,7 +155,14 @@ func (s *OutgoingStore) Set(ctx context.Context, m Outgoing, text string, fields
 			chat.Channel, chat.Chat, chat.Session, micros(at)); err != nil {
 			return fmt.Errorf("write the chat %s of %s: %w", chat.Chat, chat.Channel, err)
 		}
-		_, err = putChatMessage(ctx, tx, ChatMessage{Channel: before.Channel, Chat: before.Chat, ID: m.Sent, Text: text, Time: at, Act: before.Act, ChatFields: fields}, before.Session)
+		fresh, err := putChatMessage(ctx, tx, ChatMessage{Channel: before.Channel, Chat: before.Chat, ID: m.Sent, Text: text, Time: at, Act: before.Act, ChatFields: fields}, before.Session)
+		if err == nil && !fresh {
+			_, err = changeChatMessage(ctx, tx, before.Channel, m.Sent, func(old *ChatMessage) {
+				if old.Act != "" {
+					old.Text = text
+				}
+			})
+		}
 		return err
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"org-agent/kernel/journal"
 	"org-agent/kernel/org"
 	"org-agent/kernel/protocol"
 )
@@ -81,12 +82,34 @@ func (r *rendering) textFrom(n int) (int, string) {
 // AnswerID returns the id of the turn's answer. Its previews and its act have the same id.
 func (t *Turn) AnswerID() string { return t.answer }
 
-// Streams reports whether a client shows the answer while it is written. Without one there is
-// nothing to preview.
-func (t *Turn) Streams() bool { return len(t.session.viewers.streaming()) > 0 }
+// originPause is how far apart the pieces of an answer are that only its origin shows. It shows them slowly, and each is
+// verified.
+const originPause = time.Second / 2
 
-// Pause returns how far apart a client wishes the pieces of the answer to be, 0 if none has a wish.
-func (t *Turn) Pause() time.Duration { return t.session.viewers.pause() }
+// Streams reports whether a client or the turn's origin shows the answer while it is written. Without one there is
+// nothing to preview.
+func (t *Turn) Streams() bool { return len(t.session.viewers.streaming()) > 0 || t.originStreams() }
+
+func (t *Turn) originStreams() bool {
+	origins := t.session.sessions.config.Origins
+	return origins != nil && t.Record.Question.Route.Elsewhere() && origins.Streams(t.Record.Question.Route)
+}
+
+// showOrigin shows the origin of the turn all of the answer that is verified so far.
+func (t *Turn) showOrigin(text string) {
+	if t.originStreams() {
+		act := journal.Act{ID: t.answer, Turn: t.Record.ID, Session: t.session.name()}
+		t.session.sessions.config.Origins.Preview(t.Record.Question.Route, act, text)
+	}
+}
+
+// Pause returns how far apart the pieces of the answer are to be, as a client wishes it, 0 if none has a wish.
+func (t *Turn) Pause() time.Duration {
+	if len(t.session.viewers.streaming()) == 0 && t.originStreams() {
+		return originPause
+	}
+	return t.session.viewers.pause()
+}
 
 // Preview shows text, all of the answer that is verified so far. A text that does not continue the
 // last one starts a new preview.
@@ -98,6 +121,7 @@ func (t *Turn) Preview(text string) {
 		t.restart()
 	}
 	p.raw = text
+	t.showOrigin(text)
 	pieces := map[*rendering]fragment{}
 	for _, a := range t.session.viewers.streaming() {
 		r := p.view(a.view)
@@ -124,6 +148,7 @@ func (t *Turn) Retract() {
 	}
 	id := p.id
 	*p.clear() = ""
+	t.showOrigin("")
 	for _, a := range t.session.viewers.streaming() {
 		a.client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{
 			Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, ID: id, Offset: 0, Text: "",

@@ -73,6 +73,11 @@ type Origins interface {
 	Compose(ctx context.Context, route protocol.Route, act journal.Act, text string) ([]journal.Outgoing, error)
 	// Wake has them sent, once they are in the journal.
 	Wake()
+	// Streams reports whether the route shows answers while they are written. It does not wait.
+	Streams(route protocol.Route) bool
+	// Preview shows all that is verified of the answer of a turn, "" when that is retracted. It does not wait. The text that
+	// is composed for the turn takes its place.
+	Preview(route protocol.Route, act journal.Act, text string)
 }
 
 // Asks is the store of approvals and questions for people. CloseAsks closes those of a turn that ends.

@@ -65,7 +65,7 @@ var (
 
 // Everything are capabilities with all that there is.
 func Everything() channel.Capabilities {
-	return channel.Capabilities{TextLimit: 4096, FileLimit: 1 << 20, Idempotent: true, Buttons: true, Voice: true}
+	return channel.Capabilities{TextLimit: 4096, FileLimit: 1 << 20, Idempotent: true, Edits: true, Buttons: true, Voice: true}
 }
 
 // Post has something happen in a chat, and returns its ID. What the message leaves empty is filled: the ID with a new

@@ -38,6 +38,7 @@ type Property struct {
 	// Key says that it is a secret: the heading says where it is.
 	Key      bool
 	Required bool
+	Values   []string // that it may have, nil for any
 }
 
 // Surroundings is what a channel has from the kernel.
@@ -97,10 +98,13 @@ func (d Driver) check(c config.Channel) error {
 	var names []string
 	for _, p := range d.Properties {
 		names = append(names, p.Name)
-		_, text := c.Properties[p.Name]
+		value, text := c.Properties[p.Name]
 		_, key := c.Keys[p.Name]
 		if p.Required && !text && !key {
 			return fmt.Errorf("it needs the property %s: %s", p.Name, p.Doc)
+		}
+		if text && p.Values != nil && !slices.Contains(p.Values, value) {
+			return fmt.Errorf("%s is %s, not %q", p.Name, strings.Join(p.Values, " or "), value)
 		}
 	}
 	for _, given := range slices.Sorted(keysOf(c)) {

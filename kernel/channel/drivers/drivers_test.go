@@ -123,3 +123,23 @@ func TestChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestStream checks that answers are shown while they are written by a channel of Telegram, unless its heading says otherwise.
+func TestStream(t *testing.T) {
+	d, _ := drivers.All().Find("telegram")
+	for value, edits := range map[string]bool{"": true, "t": true, "nil": false} {
+		c := given(d, "telegram")
+		if value != "" {
+			c.Properties["STREAM"] = value
+		}
+		driver, err := drivers.All().Open(t.Context(), c, drivers.Surroundings{Env: env, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil || driver.Capabilities().Edits != edits {
+			t.Errorf("with STREAM %q: %v", value, err)
+		}
+	}
+	c := given(d, "telegram")
+	c.Properties["STREAM"] = "no"
+	if err := drivers.All().Check(c); err == nil || !strings.Contains(err.Error(), `STREAM is t or nil, not "no"`) {
+		t.Errorf("another value: %v", err)
+	}
+}

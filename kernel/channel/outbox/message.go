@@ -47,6 +47,10 @@ type body struct {
 	ReplyTo string             `json:"reply-to,omitempty"`
 	File    *File              `json:"file,omitempty"`
 	Buttons [][]channel.Button `json:"buttons,omitempty"`
+	// Draft says that it is the beginning of an act that is still being written. Replaces is the draft in whose place it
+	// comes, nil for none.
+	Draft    bool   `json:"draft,omitempty"`
+	Replaces *place `json:"replaces,omitempty"`
 }
 
 // Compose returns the messages as which a chat gets a message: the text first, in pieces that fit, and then each file. A

@@ -7,6 +7,9 @@
 //
 // A message appears once. If the kernel ends while one is being sent, a channel that knows messages by their ids gets it
 // again; on any other it is not known whether it arrived, it is not sent again, and the owner is told.
+//
+// A chat may have a draft, the beginning of an answer. The answer takes its place: the draft is edited, or deleted if it
+// cannot be edited or if something was sent below it.
 package outbox
 
 import (
@@ -40,6 +43,7 @@ type Store interface {
 	Queue(ctx context.Context, messages ...journal.Outgoing) error
 	Open(ctx context.Context, channel string) ([]journal.Outgoing, error)
 	Of(ctx context.Context, act string) ([]journal.Outgoing, error)
+	OfTurn(ctx context.Context, turn string) ([]journal.Outgoing, error)
 	Set(ctx context.Context, m journal.Outgoing, text string, fields journal.ChatFields, at time.Time) error
 }
 
@@ -224,16 +228,26 @@ func (o *Outbox) try(ctx, record context.Context, d channel.Driver, m journal.Ou
 	if err != nil {
 		return o.end(record, m, journal.OutgoingFailed, err.Error())
 	}
+	draft, err := o.draftOf(record, m)
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(record, sendTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { sleep(limited, grace); cancel() })
+	defer stop()
+	if done, err := replace(limited, d, draft, &m, out); err != nil {
+		return o.failed(record, d, m, err)
+	} else if done {
+		m.State, m.Failure = journal.OutgoingSent, ""
+		return o.config.Store.Set(record, m, out.Text.Plain, fields, o.config.Now())
+	}
 	if !d.Capabilities().Idempotent {
 		m.State = journal.OutgoingSending
 		if err := o.config.Store.Set(record, m, "", fields, o.config.Now()); err != nil {
 			return err
 		}
 	}
-	limited, cancel := context.WithTimeout(record, sendTimeout)
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() { sleep(limited, grace); cancel() })
-	defer stop()
 	id, err := d.Send(limited, out)
 	if err != nil && limited.Err() != nil {
 		err = cut(err)
@@ -263,7 +277,7 @@ func (o *Outbox) failed(ctx context.Context, d channel.Driver, m journal.Outgoin
 	now := o.config.Now()
 	wait := max(failure.RetryAfter, o.config.Pause(m.Attempts))
 	switch {
-	case failure.Class == channel.Refused:
+	case failure.Class == channel.Refused, failure.Class != channel.Unknown && IsDraft(m): // the answer follows a draft, and tries longer
 		return o.end(ctx, m, journal.OutgoingFailed, err.Error())
 	case failure.Class == channel.Unknown && !d.Capabilities().Idempotent:
 		return o.end(ctx, m, journal.OutgoingUnknown, err.Error())
@@ -279,8 +293,10 @@ func (o *Outbox) failed(ctx context.Context, d channel.Driver, m journal.Outgoin
 // end records that a message will not be sent, and tells the owner.
 func (o *Outbox) end(ctx context.Context, m journal.Outgoing, state journal.OutgoingState, why string) error {
 	m.State, m.Failure = state, why
-	if err := o.config.Tell(ctx, m, why); err != nil { // before it is recorded, so that a kernel that ends here tells it again, for the same message
-		return fmt.Errorf("tell the owner: %w", err)
+	if !IsDraft(m) {
+		if err := o.config.Tell(ctx, m, why); err != nil { // before it is recorded, so that a kernel that ends here tells it again, for the same message
+			return fmt.Errorf("tell the owner: %w", err)
+		}
 	}
 	return o.config.Store.Set(ctx, m, "", journal.ChatFields{}, o.config.Now())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -29,7 +30,9 @@ type Post struct {
 	// Opened waits until the channels have been opened, or until ctx ends. Nil is for channels that need no time for that.
 	Opened        func(ctx context.Context)
 	Conversations Conversations
-	Now           func() time.Time
+	// Stop ends the draft of a turn: when it returns, nothing more is sent of it, and the store has it. nil: there are none.
+	Stop func(turn string)
+	Now  func() time.Time
 }
 
 // TurnStore says what a turn has sent.
@@ -64,27 +67,42 @@ func (p *Post) Insert(ctx context.Context, session, turn, action, text string) e
 }
 
 // Compose returns the messages by which the text of an act reaches the chat of a route. None for a text that is [Silence],
-// and for one that the turn has sent there already.
+// and for one that the turn has sent there already. The first one takes the place of the turn's draft, which ends.
 func (p *Post) Compose(ctx context.Context, route protocol.Route, act journal.Act, said string) ([]journal.Outgoing, error) {
 	d, ok := p.find(ctx, string(route.Channel))
 	if !ok {
 		return nil, fmt.Errorf("no channel %s is connected", route.Channel)
 	}
-	said, silent := Said(said)
-	if silent {
-		return nil, nil
+	if p.Stop != nil && act.Turn != "" {
+		p.Stop(act.Turn)
 	}
 	sent, err := p.Store.OfTurn(ctx, act.Turn)
 	if err != nil {
 		return nil, err
 	}
-	written := rich.FromModel(said)
-	for _, m := range sent {
-		if m.Channel == string(route.Channel) && m.Chat == route.Chat && normal(Text(m)) == normal(written.Plain) {
-			return nil, nil
+	var messages []journal.Outgoing
+	if written, ok := unsaid(said, sent, route); ok {
+		messages, err = Compose(d.Name(), d.Capabilities(), Message{Act: act.ID, Turn: act.Turn, Session: act.Session, Chat: route.Chat, Text: written}, p.now())
+		if err != nil {
+			return nil, err
 		}
 	}
-	return Compose(d.Name(), d.Capabilities(), Message{Act: act.ID, Turn: act.Turn, Session: act.Session, Chat: route.Chat, Text: written}, p.now())
+	if draft, below, stands := Standing(sent, d.Name(), route.Chat); stands {
+		return replacing(messages, draft, below, act, p.now())
+	}
+	return messages, nil
+}
+
+// unsaid returns what a reply says that was not sent to the chat of a route already, false for nothing.
+func unsaid(reply string, sent []journal.Outgoing, route protocol.Route) (written rich.Text, ok bool) {
+	said, silent := Said(reply)
+	if silent {
+		return written, false
+	}
+	written = rich.FromModel(said)
+	return written, !slices.ContainsFunc(sent, func(m journal.Outgoing) bool {
+		return m.Channel == string(route.Channel) && m.Chat == route.Chat && !IsDraft(m) && normal(Text(m)) == normal(written.Plain)
+	})
 }
 
 // Wake has the outbox look for what was queued with an act.

@@ -60,6 +60,8 @@ type Config struct {
 	State  channel.State
 	Logger *slog.Logger
 	Now    func() time.Time
+	// Whole says that messages are not edited while they are written: each is sent when it is complete.
+	Whole bool
 	// LongPoll is how long one request waits for updates, in whole seconds, 50 s if it is 0.
 	LongPoll time.Duration
 	// Pause is the first pause after a failure, 1 s if it is 0. The pauses double up to 5 minutes.
@@ -144,7 +146,7 @@ func (d *Driver) Name() string { return d.config.Name }
 
 // Capabilities implements [channel.Driver].
 func (d *Driver) Capabilities() channel.Capabilities {
-	return channel.Capabilities{TextLimit: textLimit, FileLimit: uploadLimit, Emoji: emoji(), Buttons: true, Voice: true}
+	return channel.Capabilities{TextLimit: textLimit, FileLimit: uploadLimit, Emoji: emoji(), Edits: !d.config.Whole, Buttons: true, Voice: true}
 }
 
 // Check asks Telegram whose token it is. It fails with a [channel.Failure].
