@@ -171,9 +171,12 @@ func (d *draft) write(ctx context.Context) {
 	if !ok {
 		return
 	}
-	id, ok := d.queue(ctx, shown)
+	id, fresh, ok := d.queue(ctx, shown)
 	if !ok {
 		return
+	}
+	if !fresh {
+		shown = rich.Text{}
 	}
 	for sleep(ctx, between) {
 		text, ok := d.other(ctx, shown)
@@ -226,15 +229,15 @@ func (d *draft) first(ctx context.Context) (rich.Text, bool) {
 }
 
 // queue sends the message through the outbox, and returns the id that the chat gave to it. A message that stands there from
-// before a restart is the same one. None is sent if the turn had one that was replaced.
-func (d *draft) queue(ctx context.Context, text rich.Text) (id string, ok bool) {
+// before a restart is taken up, and is not fresh. None is sent if the turn had one that was replaced.
+func (d *draft) queue(ctx context.Context, text rich.Text) (id string, fresh, ok bool) {
 	c, name := d.stream.config, d.driver.Name()
 	sent, err := c.Store.OfTurn(ctx, d.act.Turn)
 	var message journal.Outgoing
 	var stands bool
 	if err == nil && slices.ContainsFunc(sent, outbox.IsDraft) {
 		if message, _, stands = outbox.Standing(sent, name, d.chat); !stands {
-			return "", false
+			return "", false, false
 		}
 	}
 	if err == nil && !stands {
@@ -250,14 +253,14 @@ func (d *draft) queue(ctx context.Context, text rich.Text) (id string, ok bool) 
 		if ctx.Err() == nil {
 			c.Logger.Warn("an answer is not shown while it is written", "channel", name, "chat", d.chat, "err", err)
 		}
-		return "", false
+		return "", false, false
 	}
 	for _, m := range sent {
 		if m.ID == message.ID {
-			return m.Sent, m.Sent != ""
+			return m.Sent, !stands, m.Sent != ""
 		}
 	}
-	return "", false
+	return "", false, false
 }
 
 // edit changes the message. An edit that is under way when ctx ends has a moment to end.
