@@ -88,16 +88,16 @@ const originPause = time.Second / 2
 
 // Streams reports whether a client or the turn's origin shows the answer while it is written. Without one there is
 // nothing to preview.
-func (t *Turn) Streams() bool { return len(t.session.viewers.streaming()) > 0 || t.originStreams() }
+func (t *Turn) Streams() bool { return len(t.session.viewers.streaming()) > 0 || originStreams(t) }
 
-func (t *Turn) originStreams() bool {
+func originStreams(t *Turn) bool {
 	origins := t.session.sessions.config.Origins
 	return origins != nil && t.Record.Question.Route.Elsewhere() && origins.Streams(t.Record.Question.Route)
 }
 
 // showOrigin shows the origin of the turn all of the answer that is verified so far.
-func (t *Turn) showOrigin(text string) {
-	if t.originStreams() {
+func showOrigin(t *Turn, text string) {
+	if originStreams(t) {
 		act := journal.Act{ID: t.answer, Turn: t.Record.ID, Session: t.session.name()}
 		t.session.sessions.config.Origins.Preview(t.Record.Question.Route, act, text)
 	}
@@ -105,7 +105,7 @@ func (t *Turn) showOrigin(text string) {
 
 // Pause returns how far apart the pieces of the answer are to be, as a client wishes it, 0 if none has a wish.
 func (t *Turn) Pause() time.Duration {
-	if len(t.session.viewers.streaming()) == 0 && t.originStreams() {
+	if len(t.session.viewers.streaming()) == 0 && originStreams(t) {
 		return originPause
 	}
 	return t.session.viewers.pause()
@@ -121,7 +121,7 @@ func (t *Turn) Preview(text string) {
 		t.restart()
 	}
 	p.raw = text
-	t.showOrigin(text)
+	showOrigin(t, text)
 	pieces := map[*rendering]fragment{}
 	for _, a := range t.session.viewers.streaming() {
 		r := p.view(a.view)
@@ -148,7 +148,7 @@ func (t *Turn) Retract() {
 	}
 	id := p.id
 	*p.clear() = ""
-	t.showOrigin("")
+	showOrigin(t, "")
 	for _, a := range t.session.viewers.streaming() {
 		a.client.Notify(protocol.MethodTurnDelta, protocol.TurnDelta{
 			Session: t.session.name(), Turn: t.Record.ID, Event: t.Record.Event, ID: id, Offset: 0, Text: "",
