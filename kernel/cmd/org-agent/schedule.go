@@ -33,6 +33,10 @@ func (c *scheduleListCommand) Run(ctx context.Context, proc *process) error {
 	if c.JSON {
 		return proc.printJSON(result)
 	}
+	if len(result.Tasks) == 0 {
+		fmt.Fprintln(proc.stderr, "org-agent: no task is planned; a heading of tasks.org with a timestamp or a rule of cron is one")
+		return proc.printFaults(result.Faults)
+	}
 	var b strings.Builder
 	others := slices.ContainsFunc(result.Tasks, func(t protocol.ScheduledTask) bool { return t.Other })
 	b.WriteString("| next | task | when | state | runs |" + inColumn("file", others) + "\n|-\n")
