@@ -300,7 +300,7 @@ The program gets its name when it is complete."
   (when-let* ((process (get-buffer-process (current-buffer))))
     (delete-process process)))
 
-(defconst org-agent-doctor--packages 500
+(defconst org-agent-doctor--packages 595
   "About how many packages the program is compiled from, the first time.")
 
 (defun org-agent-doctor--build-progress (process output)

@@ -321,6 +321,9 @@ The kernel tells all clients what changed, and the list is shown anew."
 (defvar org-agent-inbox--news nil
   "The chats that changed and were not shown yet: parameters of the kernel.")
 
+(defvar org-agent-inbox--timer nil
+  "The timer that shows the news, also one that has run or was cancelled.")
+
 (defconst org-agent-inbox--pause 0.3
   "Seconds in which changes of chats are collected.")
 
@@ -328,9 +331,11 @@ The kernel tells all clients what changed, and the list is shown anew."
 (defun org-agent-inbox-chat-changed (params)
   "Show the chat of PARAMS anew, soon, where it is shown.
 Where people write much, what is shown changes a few times a second."
-  (unless org-agent-inbox--news
-    (run-with-timer org-agent-inbox--pause nil #'org-agent-inbox--show-news))
-  (cl-pushnew params org-agent-inbox--news :test #'equal))
+  (cl-pushnew params org-agent-inbox--news :test #'equal)
+  ;; A program may have cancelled the timer: what waits does not say that one runs.
+  (unless (memq org-agent-inbox--timer timer-list)
+    (setq org-agent-inbox--timer
+          (run-with-timer org-agent-inbox--pause nil #'org-agent-inbox--show-news))))
 
 (defun org-agent-inbox--show-news ()
   "Show the chats that changed."

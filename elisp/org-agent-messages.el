@@ -302,7 +302,8 @@
 (defun org-agent-messages-answer-here ()
   "Answer this chat by hand, through the agent's account."
   (interactive nil org-agent-messages-mode)
-  (org-agent-messages-answer org-agent-messages--chat))
+  (org-agent-messages-answer
+   (or org-agent-messages--chat (user-error "This is no page of a chat's messages"))))
 
 (defun org-agent-messages-answer (chat)
   "Read an answer to CHAT, and send it through the agent's account.

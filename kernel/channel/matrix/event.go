@@ -311,6 +311,8 @@ func (f *follower) describeMember(who string, evt *event.Event, now *event.Membe
 		return who + " invited " + name
 	case now.Membership == event.MembershipBan:
 		return who + " banned " + name
+	case now.Membership == event.MembershipLeave && self && whom == f.driver.client.UserID:
+		return "" // such as after an invitation that was declined
 	case now.Membership == event.MembershipLeave && self:
 		return name + " left"
 	case now.Membership == event.MembershipLeave && before.Membership == event.MembershipBan:
