@@ -44,6 +44,9 @@ type olm struct {
 // account as well, and both are in files that only their owner reads.
 const pickleKey = "org-agent"
 
+// errNoKeys is the error for a homeserver that knows nothing of keys.
+var errNoKeys = errors.New("the homeserver keeps no keys")
+
 // openCipher opens the keys of the device whose token it is, and tells the homeserver of them when they are new.
 func openCipher(ctx context.Context, d *Driver) (cipher, error) {
 	device := d.client.DeviceID
@@ -60,7 +63,11 @@ func openCipher(ctx context.Context, d *Driver) (cipher, error) {
 		return nil, fmt.Errorf("open the keys of the channel: %w", err)
 	}
 	keys := &olm{driver: d, database: database, asked: lru.New[id.SessionID, bool](1 << 16), begun: map[id.RoomID]bool{}}
-	if err := keys.load(ctx, device); err != nil {
+	switch err := keys.load(ctx, device); {
+	case errors.Is(err, errNoKeys):
+		d.log.Warn("encrypted rooms are not read: the homeserver keeps no keys")
+		return nil, database.Close()
+	case err != nil:
 		return nil, errors.Join(err, database.Close())
 	}
 	return keys, nil
@@ -88,7 +95,10 @@ func (o *olm) load(ctx context.Context, device id.DeviceID) error {
 func (o *olm) announce(ctx context.Context, device id.DeviceID) error {
 	me := o.driver.client.UserID
 	answer, err := o.driver.client.QueryKeys(ctx, &mautrix.ReqQueryKeys{DeviceKeys: map[id.UserID]mautrix.DeviceIDList{me: {device}}})
-	if err != nil {
+	switch {
+	case errors.Is(err, mautrix.MUnrecognized):
+		return errNoKeys
+	case err != nil:
 		return unsent(o.driver.failure(ctx, err))
 	}
 	known, found := answer.DeviceKeys[me][device]
