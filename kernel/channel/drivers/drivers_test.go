@@ -124,10 +124,10 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestStream checks that answers are shown while they are written by a channel of Telegram if its heading says so.
+// TestStream checks that answers are shown while they are written by a channel of Telegram, unless its heading says otherwise.
 func TestStream(t *testing.T) {
 	d, _ := drivers.All().Find("telegram")
-	for value, edits := range map[string]bool{"": false, "t": true, "nil": false} {
+	for value, edits := range map[string]bool{"": true, "t": true, "nil": false} {
 		c := given(d, "telegram")
 		if value != "" {
 			c.Properties["STREAM"] = value

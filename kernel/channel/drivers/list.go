@@ -24,7 +24,7 @@ func telegramDriver() Driver {
 		Properties: []Property{
 			{Name: "TOKEN", Doc: "where the token is that @BotFather gave you", Key: true, Required: true},
 			{Name: "URL", Doc: "the address of a Bot API server of your own"},
-			{Name: "STREAM", Doc: "whether a chat shows an answer while it is written, by edits: t, or nil, as without it", Values: []string{"t", "nil"}},
+			{Name: "STREAM", Doc: "whether a chat shows an answer while it is written, by edits: t, as without it, or nil", Values: []string{"t", "nil"}},
 		},
 		Begin: []string{
 			"Open Telegram and write to @BotFather, the bot that makes bots.",
@@ -32,7 +32,7 @@ func telegramDriver() Driver {
 			"For groups: send it /setprivacy and choose Disable, if the agent is to see what is not addressed to it.",
 		},
 		open: func(s settings) channel.Driver {
-			return telegram.New(telegram.Config{Name: s.name, Token: s.keys["TOKEN"], URL: s.properties["URL"], State: s.State, Logger: s.Logger, Whole: s.properties["STREAM"] != "t"})
+			return telegram.New(telegram.Config{Name: s.name, Token: s.keys["TOKEN"], URL: s.properties["URL"], State: s.State, Logger: s.Logger, Whole: s.properties["STREAM"] == "nil"})
 		},
 	}
 }
